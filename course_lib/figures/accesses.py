@@ -1,4 +1,4 @@
-"""Draw what one warp asks of memory: the sectors of 32 addresses, counts by element, banks."""
+"""Draw accesses to memory: a warp's sectors, how often each element is accessed, swizzled rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from course_lib.wording.words import counted, stretches
 
 @style.drawn
 def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
-    """One or two requests side by side: lines, the sectors that are moved, the items that are used.
+    """One or two requests side by side: lines, the sectors that move, the elements that are used.
 
     Raises ValueError if there are not one or two requests.
     """
@@ -65,7 +65,7 @@ def draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
 
 
 def draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
-    """A cell for a sector: tinted where it is moved, with the elements asked for filled."""
+    """A cell for a sector: tinted where it moves, with the elements asked for filled."""
     looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
     if sector in found.sectors:
         looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
@@ -78,7 +78,9 @@ def draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
 
 
 def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
-    """Byte offsets on the left, the lanes that a line serves on the right; every 4th if tight."""
+    """Byte offsets on the left, the lanes that a line serves on the right; every 4th if space is
+    tight.
+    """
     step, last = 1 if pen.high > 0.15 else 4, len(found.lines) - 1
     above, right = -0.14 / pen.high, width + 0.06
     pen.write(-0.06, above, "byte", ha="right", colour=style.GREY)
@@ -115,7 +117,7 @@ def _words(requests: Sequence[Request], prints: Sequence[Footprint]) -> str:
     return f"What one warp asks of memory. {told}."
 
 
-# --- Draw how often each element of global memory is accessed in a launch -------------------------
+# --- How often each element of global memory is accessed in a launch ------------------------------
 
 
 @style.drawn
@@ -203,7 +205,7 @@ def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
     return f"How often each element is {verb} in global memory. {told}."
 
 
-# --- Draw where a function puts the pieces of eight rows, and in which banks they come to lie -----
+# --- Eight rows of pieces after a swizzle, and their banks ----------------------------------------
 
 
 _ROWS = _PIECES = 8

@@ -1,4 +1,4 @@
-"""Draw attention as two tiled products: a block of queries walks over the tiles of keys."""
+"""Draw which tiles a block needs: of queries and keys in attention, of A and B in a product."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _TOKENS, _QUERIES, _KEYS, _BLOCK, _TILE = 128, 16, 32, 2, 2
 
 @style.drawn
 def attention_tiles() -> Picture:
-    """The matrix of scores that is never there, and the one piece of it that a block holds."""
+    """The matrix of scores, which never exists as a whole, and the piece of it in a block."""
     pen = Pen.card(
         _TOP + _SIDE + 0.45,
         "Attention, tile by tile",
@@ -73,7 +73,7 @@ def _draw_scores(pen: Pen, high: float, wide: float, x: float, y: float) -> None
 
 
 def _tell(pen: Pen) -> None:
-    """What each colour is, at the right."""
+    """The meaning of each colour, at the right."""
     left = _O_LEFT + _NARROW + 0.3
     rows = (
         (style.tint(style.BLUE, 0.7), f"{_QUERIES} queries, fetched once"),
@@ -89,7 +89,7 @@ def _tell(pen: Pen) -> None:
         y += 0.3 if "\n" not in words else 0.4
 
 
-# --- Draw who needs which numbers: one value and its users, one block and its tiles ---------------
+# --- One value of A and its users, one block and its tiles ----------------------------------------
 
 
 _LARGEST = 16

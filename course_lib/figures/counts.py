@@ -1,4 +1,4 @@
-"""Draw counters: what each line of a kernel costs."""
+"""Draw counts: what each line of a kernel costs, and which instructions a hot loop is made of."""
 
 import ast
 import contextlib
@@ -35,7 +35,7 @@ _MOST_LINES = 45
 def line_counters(
     profile: Any, counters: Sequence[str] = ("global_load_sectors", "flops")
 ) -> Picture:
-    """A kernel's source with a bar for each line and counter: where the cost is.
+    """A kernel's source with a bar for each line and counter, which show where the cost is.
 
     Raises ValueError if there are more than four counters.
     """
@@ -147,7 +147,7 @@ def _line_words(
     return f"The source of {profile.kernel_name} with counters for each line. {'; '.join(told)}."
 
 
-# --- Draw what hot loops are made of: the instructions that a warp issues for each multiply-add ---
+# --- Instructions of a hot loop for each multiply-add ---------------------------------------------
 
 
 # Kinds of `machine_code.report.KINDS`, gathered; what is not named here is "the rest".

@@ -26,7 +26,7 @@ _CLOSE = 4  # a roof so many times as high leaves no room for a name below it
 _MORE_LOOKS = (style.PURPLE, "v")
 
 
-# --- the roofs --------------------------------------------------------------------------------
+# --- The roofs ---------------------------------------------------------------------------------
 
 
 @style.drawn
@@ -135,7 +135,7 @@ def _roof_words(row: Device, roofs: Mapping[str, float], points: Sequence[Point]
     )
 
 
-# --- the errors -------------------------------------------------------------------------------
+# --- The errors --------------------------------------------------------------------------------
 
 
 @style.drawn

@@ -1,4 +1,4 @@
-"""Draw where numbers live: the memories of a GPU, and what fits into shared memory."""
+"""Draw the memories of a GPU, what fits into shared memory, and an SM's budgets for its blocks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ _WIDTH, _GAP, _LEFT = 1.58, 0.32, 0.2
 
 @style.drawn
 def memory_places(gpu: str | Device = "T4") -> Picture:
-    """The four places for a number on a GPU with capacity, bandwidth, and who shares them."""
+    """The four places for a number on a GPU, with capacity, bandwidth, and who shares each."""
     row = device(gpu)
     ratio = row.shared_tb_per_s * 1000 / row.dram_gb_per_s
     pen = Pen.card(
@@ -230,7 +230,7 @@ def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, f
     return f"Shared memory that one block can get, in KiB: {bounds}. {'; '.join(told)}."
 
 
-# --- Draw an SM as four budgets that its resident blocks share, and the one that runs out first ---
+# --- An SM as four budgets, and the one that runs out first ---------------------------------------
 
 
 Launch = tuple[int, int, int]  # threads per block, registers per thread, shared bytes per block
@@ -243,7 +243,7 @@ _MOST = 3  # launches in one picture
 
 @dataclass(frozen=True)
 class _Budget:
-    """One budget of the SM: what a block takes of it, and how often that goes in."""
+    """One budget of the SM: what a block takes of it, and how many times that fits."""
 
     name: str
     need: int  # of one block

@@ -1,4 +1,4 @@
-"""Draw which lane of a warp owns which outputs: a map, lane by lane, of the warp's piece of C."""
+"""Draw the lanes of a warp: which outputs each owns, and where one access of each goes."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _LOOKS = {0: to_rgb(style.GREEN), 1: to_rgb(style.SKY), 2: to_rgb(style.YELLOW)}
 
 @dataclass(frozen=True)
 class Piece:
-    """What warp 0 of block (0, 0) stores: one row of `at` is (row, column), `lane` its lane."""
+    """What warp 0 of block (0, 0) stores: row and column of each element, and its lane."""
 
     name: str
     at: np.ndarray
@@ -162,7 +162,7 @@ def _draw(pen: Pen, left: float, top: float, cell: float, piece: Piece) -> None:
 
 
 def _first_lanes(piece: Piece) -> str:
-    """Where the first lanes stand to each other, in words."""
+    """How the first lanes lie to each other, in words."""
     found = [np.argwhere(piece.map == lane) for lane in range(3)]
     if not all(map(len, found)):
         return "fewer than three lanes"
@@ -174,7 +174,7 @@ def _first_lanes(piece: Piece) -> str:
     return joined(sides)
 
 
-# --- Draw where each lane of one access goes: lane, address, sector; or lane, word, bank ----------
+# --- One access: from lane to address and sector, or to word and bank -----------------------------
 
 
 _LEFT, _RIGHT = 0.95, 7.42

@@ -57,7 +57,7 @@ def _number(task: Task, function: Kernel, arguments: tuple[object, ...]) -> floa
 Rows = dict[str, list[float]]
 
 
-# --- a table ------------------------------------------------------------------------------------
+# --- A table ------------------------------------------------------------------------------------
 
 
 def _draw_cells(pen: Pen, values: Values, rows: Rows) -> None:
@@ -80,7 +80,7 @@ def _draw_cells(pen: Pen, values: Values, rows: Rows) -> None:
 
 
 def _strength(number: float, every: Sequence[float]) -> float:
-    """By equal factors where all are above 0, since most of these numbers double."""
+    """By equal factors if all are above 0, as most of these numbers double."""
     low, high = min(every), max(every)
     if low == high:
         return _LIGHTEST
@@ -90,7 +90,7 @@ def _strength(number: float, every: Sequence[float]) -> float:
     return _LIGHTEST + share * (_DARKEST - _LIGHTEST)
 
 
-# --- bars and curves ----------------------------------------------------------------------------
+# --- Bars and curves ----------------------------------------------------------------------------
 
 
 def _draw_bars(pen: Pen, values: Values, rows: Rows) -> None:
@@ -127,7 +127,7 @@ def _draw_curves(card: Pen, values: Values, rows: Rows) -> None:
     axes.legend(loc="lower right")
 
 
-# --- words --------------------------------------------------------------------------------------
+# --- Texts --------------------------------------------------------------------------------------
 
 
 def _written(number: float, values: Values) -> str:
@@ -153,7 +153,7 @@ def _told(values: Values, rows: Rows) -> str:
     return f"By {values.along}: {'; '.join(told)}."
 
 
-# --- what a task asks for -----------------------------------------------------------------------
+# --- The calls that a task wants drawn ----------------------------------------------------------
 
 
 def drawn_calls(task: Task) -> Picture:

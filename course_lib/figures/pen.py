@@ -1,6 +1,6 @@
-"""Hold a pen for stills: the axes that it draws on, the corner it starts from, the size of a cell.
+"""Draw on a card: a pen that counts in cells, and arrays as rows and grids with their values.
 
-Places and sizes are told in cells, from the corner to the right and downwards. On a fresh card a
+Places and sizes are in cells, from the corner to the right and downwards. On a fresh card a
 cell is one inch; `pen.at(x, y, cell)` draws a matrix there, whose rows and columns are counted.
 """
 
@@ -27,7 +27,7 @@ LIT: Looks = {"face": YELLOW, "edge": INK, "line": 2.0, "z": 3}  # what a pictur
 
 
 def tinted(colour: str, strength: float, line: float = 0.8) -> Looks:
-    """The looks of what is not picked out: a tinted inside in an edge of the colour."""
+    """The look of cells that are not picked out: a tinted inside and an edge of the colour."""
     return {"face": tint(colour, strength), "edge": colour, "line": line, "z": 2}
 
 
@@ -171,7 +171,7 @@ class Pen:
         )
 
 
-# --- Draw arrays as rows and grids of cells with their values; what is long is shortened ----------
+# --- Arrays as rows and grids of cells; what is long is shortened ---------------------------------
 
 
 GAP = 0.62  # the width of an ellipsis, in cells

@@ -1,4 +1,4 @@
-"""What all plots with scales share: words beside a point, a grid, the dots of kernels."""
+"""Draw plots with scales: what all share, bandwidth by threads in flight, and the funnel."""
 
 import math
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def hollow(colour: str, label: str) -> Line2D:
     )  # fmt: skip
 
 
-# --- Draw how fast a kernel gets its numbers, by the number of threads that wait for them ---------
+# --- Bandwidth by the number of threads that wait for numbers -------------------------------------
 
 
 @style.drawn
@@ -123,7 +123,7 @@ def _three_figures(speed: float) -> str:
     return f"{speed:,.0f}" if speed >= 100 else f"{speed:.3g}"
 
 
-# --- Draw the funnel: what each level of memory delivers, and what the arithmetic could take in ---
+# --- The funnel: what each level of memory delivers, and what the arithmetic could take -----------
 
 
 _TALLEST = 1.9  # inches, of the last station

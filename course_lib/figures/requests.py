@@ -1,4 +1,4 @@
-"""What one request of a warp touches: sectors and lines of memory, banks and their wavefronts."""
+"""The requests of a warp: addresses, made up or traced, with their sectors and their wavefronts."""
 
 import textwrap
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Ints = Sequence[int] | np.ndarray
 
 @dataclass(frozen=True)
 class Footprint:
-    """What a request touches."""
+    """The memory that a request touches."""
 
     lanes: tuple[int, ...]
     addresses: tuple[int, ...]
@@ -68,7 +68,7 @@ def footprint_of(addresses: Ints, lanes: Ints, width: int) -> Footprint:
     )
 
 
-# --- What one warp asked of memory in one instruction: made up, or taken from a traced launch -----
+# --- One instruction of one warp: made up, or taken from a traced launch --------------------------
 
 # By warp where its threads stand in an access, and their lanes.
 Lanes = dict[int, tuple[np.ndarray, np.ndarray]]
@@ -167,7 +167,7 @@ def touches_memory(profile: Any) -> bool:
 
 
 def source_line(profile: Any, line: int) -> str:
-    """The text of a line; nothing where it stands in another cell than the kernel."""
+    """The text of a line; "" if it is in another cell than the kernel."""
     lines = textwrap.dedent(profile.source).split("\n")
     place = line - profile.first_line
     return lines[place].strip() if 0 <= place < len(lines) else ""
@@ -187,7 +187,7 @@ def lanes_by_warp(threads: np.ndarray, shape: Sequence[int], block: Sequence[int
     }
 
 
-# --- How the banks of shared memory serve a request: which lane in which wavefront ----------------
+# --- The banks of shared memory: which lane is served in which wavefront --------------------------
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def phase_count(addresses: Ints, lanes: Ints, width: int) -> int:
 
 
 def _serve(at: dict[int, int], width: int) -> tuple[Served, ...]:
-    """Each different element once; those that want the same bank take turns."""
+    """Each different element once; those in the same bank take turns."""
     banks = max(1, width // BANK_WIDTH_BYTES)
     asking: dict[int, list[int]] = {}
     for lane in sorted(at):

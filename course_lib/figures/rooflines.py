@@ -1,4 +1,7 @@
-"""Draw a roofline: how fast a kernel may be for its FLOP per byte, and which bytes are meant."""
+"""Draw rooflines: how fast kernels may be for their FLOP per byte, and the measured ladder.
+
+A point always says which bytes it counts.
+"""
 
 from __future__ import annotations
 
@@ -287,7 +290,7 @@ def _words(roofs: Ceilings, points: Sequence[Point]) -> str:
     )
 
 
-# --- Draw the measured ladder on the roofline of the GPU that it was measured on ------------------
+# --- The measured ladder on the roofline of its GPU -----------------------------------------------
 
 
 def measured_roofline(

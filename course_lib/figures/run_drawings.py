@@ -1,4 +1,7 @@
-"""The measures and colours that all parts of the picture of a run share; lengths in inches."""
+"""Draw the parts of a run's picture: threads, the output and who wrote it, lanes, rows of an array.
+
+All share the measures and colours at the top; lengths are in inches.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +27,7 @@ def colour_of(block: int) -> str:
     return _COLOURS[block % len(_COLOURS)]
 
 
-# --- Draw a run over a matrix: the threads of all blocks, and beside them the output they wrote ---
+# --- A run over a matrix: the threads of all blocks, and the output that they wrote ---------------
 
 
 _PAIRED = 0.33  # from this side on, a cell has room for two numbers
@@ -171,7 +174,7 @@ class Grids:
         pen.arrow((right + 0.1, y), (end - 0.08, y), colour=style.INK, line=1.6)
 
 
-# --- Draw what the lanes of one warp wrote: in each element of the output the lane that wrote -----
+# --- The lanes of one warp, in the elements that they wrote ---------------------------------------
 
 
 _ROWS = _COLUMNS = 16  # of a larger output its first part stands for the rest
@@ -212,12 +215,12 @@ class Lanes:
 
 
 def shows_lanes(run: OwnRun) -> bool:
-    """Is it one warp, each of whose lanes wrote several elements of a matrix?"""
+    """Is it a single warp whose lanes each wrote several elements of a matrix?"""
     is_warp = int(np.prod((*run.grid, *run.block))) == run.block[0] == 32
     return is_warp and run.axes_of_output == 2 and run.elements_written > run.block[0]
 
 
-# --- Draw a run over an array with one axis: threads, what they share, the output, lines ----------
+# --- A run over an array with one axis ------------------------------------------------------------
 
 
 _NUMBERED = 0.27  # from this side on, a cell has room for a number

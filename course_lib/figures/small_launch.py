@@ -1,4 +1,4 @@
-"""Run a task's kernel on the emulator with arrays so small that all of it can be drawn."""
+"""Run a task's kernel with arrays small enough to draw, and trace what each output came from."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -154,7 +154,7 @@ def _threads_along(task: Task, of_output: tuple[str, ...]) -> dict[str, int]:
 
 
 def _threads_of_few(task: Task, of_output: tuple[str, ...]) -> int:
-    """How many threads a launch has that each take several elements of a row; else 0.
+    """How many threads a launch has if each takes several elements of a row; else 0.
 
     Their number is fixed, or a block of them covers a tile of more elements than it has threads.
     """
@@ -202,7 +202,7 @@ def _filled(
 
 
 def _simple(count: int, place: int, terms: int) -> np.ndarray:
-    """The numbers of the input that stands at this place among the inputs.
+    """The numbers of the input at this place among the inputs.
 
     Where so many terms are summed that the sums would get long, ones and twos: a zero would hide
     that the number it meets is needed.
@@ -216,7 +216,7 @@ def _simple(count: int, place: int, terms: int) -> np.ndarray:
     return np.resize(_DIGITS, count)
 
 
-# --- Find the input elements that one element of the output is computed from, in a launch's -------
+# --- The inputs that one element of the output was computed from ----------------------------------
 
 
 Index = tuple[int, ...]
@@ -270,7 +270,7 @@ def written_elements(touches: list[Touch], output: str) -> list[Index]:
 
 
 def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
-    """The elements of global arrays that went into an element of the output.
+    """The elements of global arrays from which an element of the output was computed.
 
     A thread puts into a store what it has read from global memory since its last store of any
     kind, and what it has taken from shared memory since it last stored into the output. Whoever put

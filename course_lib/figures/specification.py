@@ -70,7 +70,7 @@ def wanted(task_id: str) -> Picture:
     return draw_square(task) if task.is_large else _drawn_launch(task)
 
 
-# --- kernels ------------------------------------------------------------------------------------
+# --- Kernels ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _drawn_launch(task: Task) -> Picture:
 
 
 def _rule(ran: SmallLaunch) -> _Rule:
-    """An element of the output neither at the beginning nor at the end, and its sources."""
+    """An element of the output, neither the first nor the last, and its sources."""
     touches = touches_of(ran)
     written = written_elements(touches, ran.task.output)
     if not written:
@@ -158,7 +158,7 @@ def _depends(ran: SmallLaunch, element: Index, source: Element) -> bool:
 
 
 class _Plan:
-    """Where everything stands: what shares the output's rows left of it, its columns above it."""
+    """The layout: what shares the output's rows left of it, what shares its columns above it."""
 
     def __init__(self, ran: SmallLaunch, rule: _Rule) -> None:
         self.ran, self.rule, self.output = ran, rule, ran.task.output
@@ -405,7 +405,7 @@ def _colours(ran: SmallLaunch) -> dict[str, str]:
     return {**colours, ran.task.output: style.GREEN}
 
 
-# --- words --------------------------------------------------------------------------------------
+# --- Words --------------------------------------------------------------------------------------
 
 
 def _formula(task: Task) -> str:

@@ -1,4 +1,4 @@
-"""Draw the walk along k: tiles are overwritten, running totals survive."""
+"""Draw steps along k: a block's tiles are overwritten, its totals survive; one step of a thread."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def k_steps(
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the rows of a moment stand, in inches from the top, and how large their cells are."""
+    """The places of a moment's rows, in inches from the top, and how large their cells are."""
 
     small: float  # cells of the whole matrices
     tile: float
@@ -197,7 +197,7 @@ def _words(moments: Sequence[_Moment], mark: tuple[int, int], depth: int) -> str
     )
 
 
-# --- Draw what one thread of a product in large tiles has to compute, in one step of k ------------
+# --- One step of k for a thread of a product in large tiles ---------------------------------------
 
 
 _LEFT, _TOP, _SIDE = 1.05, 1.3, 2.4  # the block's tile of C
@@ -207,7 +207,7 @@ _COLUMN, _ROW = 10, 5  # of the thread that is picked out
 
 
 def draw_square(task: Task) -> Picture:
-    """The outputs of a block, those of one thread, and the numbers that they come from.
+    """The outputs of a block, those of one thread, and the numbers from which they come.
 
     Of the task it needs an output that one block of two directions covers, in equal squares.
     """

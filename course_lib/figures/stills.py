@@ -1,4 +1,4 @@
-"""Draw the stills that stand beside figures to play with: banks, sectors, races, owners."""
+"""Draw the stills beside figures to play with: banks, sectors, a missing barrier, owners of C."""
 
 from collections.abc import Sequence
 
@@ -79,7 +79,7 @@ def sector_examples(examples: Sequence[tuple[str, Footprint]]) -> Picture:
 
 
 def _shown_lines(touched: Footprint) -> list[int | None]:
-    """The lines that are drawn; None stands for those left out."""
+    """The lines that are drawn; None for those left out."""
     lines: list[int | None] = list(touched.lines)
     return lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 2], None, lines[-1]]
 
@@ -111,7 +111,7 @@ def lines_of_text(title: str, lines: Sequence[str]) -> Picture:
     return pen.picture(" ".join(lines))
 
 
-# --- Draw as a still what a missing barrier does: the warps in time, without one barrier each -----
+# --- A missing barrier: the warps in time ---------------------------------------------------------
 
 
 _LEFT, _RIGHT = 0.95, 7.4
@@ -195,7 +195,7 @@ def _words(title: str, run: Showing) -> str:
     return f"{told} {wrong} of {run.wrong.size} elements are wrong, {run.nan} of them NaN."
 
 
-# --- Draw as a still which block has written which element of C, whatever the mapping -------------
+# --- The block that wrote each element of C -------------------------------------------------------
 
 
 _TINTS = (0.18, 0.34, 0.5)

@@ -1,4 +1,4 @@
-"""Draw a run of a student's own kernel: who wrote what, what warps asked for, or a map."""
+"""Draw a run of a student's own kernel: who wrote which element, what warps asked for, or a map."""
 
 import textwrap
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def _requests(run: OwnRun) -> Iterator[tuple[str, Footprint]]:
         yield f"{kind} of {name}{waiting}", request.footprint(itemsize=1)
 
 
-# --- Draw a task's kernel by its banks, its lanes or its buffers, where elements tell too ---------
+# --- The map that a task asks for: banks, lanes or buffers ----------------------------------------
 
 
 def draw_map(ran: SmallLaunch, title: str) -> Picture:
@@ -122,7 +122,7 @@ def _own_name(ran: SmallLaunch, parameter: str) -> str:
     return next(own, parameter)
 
 
-# --- Draw what a student's own kernel did: which thread wrote which element, and what that took ---
+# --- The picture of a run -------------------------------------------------------------------------
 # The kernel of a task runs on the emulator with small arrays, whose last block sticks out over the
 # edge where the task's sizes are free. Everything that is drawn is read from its trace. Of a plain
 # function, its values are drawn instead (own_values).

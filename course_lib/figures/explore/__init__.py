@@ -1,1 +1,1 @@
-"""Hold figures to play with: bytes, banks, sectors, rooflines, occupancy, thread tiles."""
+"""Figures to play with: banks, sectors, roofs, occupancy, fragments, schedules, thread tiles."""

@@ -1,4 +1,7 @@
-"""Draw the banks of shared memory as columns and wavefronts as rows, with lanes in the cells."""
+"""Explore banks of shared memory: a column each, a row for each wavefront, lanes in the cells.
+
+The tile is a made-up one, or the requests are those of one's own kernel.
+"""
 
 from collections.abc import Sequence
 from functools import cache
@@ -133,11 +136,11 @@ def _wide(width: int) -> float:
 
 
 def passes_of(phases: Sequence[Phase]) -> int:
-    """Wavefronts of the whole request."""
+    """The wavefronts of the whole request."""
     return sum(phase.passes for phase in phases)
 
 
-# --- Play with the banks of shared memory: a made-up tile, or the requests of one's own kernel ----
+# --- The figure to play with ----------------------------------------------------------------------
 
 
 WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)"}
@@ -178,7 +181,7 @@ def explore_banks(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0
 
 
 def tile_elements(walk: int, row_length: int, cure: str) -> list[int]:
-    """The element that each lane asks for, counted along the rows of the tile as it is stored."""
+    """The element that each lane asks for, counted along the rows of the tile as stored."""
     pitch = row_length + (cure == "+1 column")
     mask = _mask(cure, row_length)
     cells = {

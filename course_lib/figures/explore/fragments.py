@@ -79,7 +79,7 @@ def explore_fragments() -> Interactive:
     )  # fmt: skip
 
 
-# --- who holds what: asked of the emulator --------------------------------------------------------
+# --- Which lane holds what, as the emulator says --------------------------------------------------
 
 
 @cache
@@ -135,7 +135,7 @@ def _flat(held: Held) -> list[Element]:
     return [element for register in held for element in register]
 
 
-# --- what is drawn once ---------------------------------------------------------------------------
+# --- What is drawn once ---------------------------------------------------------------------------
 
 
 def _draw() -> Scene:
@@ -163,7 +163,7 @@ def _grid(name: str, it: _Instruction) -> Grid:
     return Grid(left, _TOP, it.shapes[name], _CELL_WIDTH, _CELL_HEIGHT)
 
 
-# --- what depends on the controls -----------------------------------------------------------------
+# --- What depends on the controls -----------------------------------------------------------------
 
 
 def _shape_state(it: _Instruction) -> Changes:
@@ -222,7 +222,7 @@ def _warp_words(it: _Instruction) -> str:
     )
 
 
-# --- the still ------------------------------------------------------------------------------------
+# --- The still ------------------------------------------------------------------------------------
 
 
 @style.drawn

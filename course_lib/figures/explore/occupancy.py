@@ -1,4 +1,4 @@
-"""Let a reader change a launch and watch which of the four limits of occupancy binds."""
+"""Let a reader change a launch, and see which of the four limits of occupancy binds."""
 
 from functools import cache
 from typing import Any
@@ -90,7 +90,7 @@ _CAUTION = (
 )
 
 
-# --- what is drawn once ---------------------------------------------------------------------------
+# --- What is drawn once ---------------------------------------------------------------------------
 
 
 def _draw() -> Scene:
@@ -123,7 +123,7 @@ def _draw_limit(scene: Scene, y: float, limit: str, head: str) -> None:
         scene.text(_BARS + _BLOCK * _MOST + 92, y + 19, "◀ sets the limit", css="bold")
 
 
-# --- what depends on the controls -----------------------------------------------------------------
+# --- What depends on the controls -----------------------------------------------------------------
 
 
 def _limit(number: int, found: Occupancy) -> Changes:

@@ -1,4 +1,4 @@
-"""Show a sentence in place of a figure where there is nothing to draw."""
+"""Step through the memory requests of one's own kernel: line by line, warp by warp."""
 
 import textwrap
 from abc import ABC, abstractmethod
@@ -34,7 +34,7 @@ def _still(title: str, lines: list[str]) -> Picture:
     return lines_of_text(title, lines)
 
 
-# --- Sort a traced launch's requests by line, warp and visit (each time a warp comes by) ----------
+# --- Requests of a traced launch by line, warp and visit (each time a warp comes by) --------------
 
 
 MOST_PLACES = 8
@@ -91,7 +91,7 @@ class AccessLine:
 
 @dataclass(frozen=True, eq=False)
 class OwnRequests:
-    """What a figure can step through, and in words what it leaves out."""
+    """The requests that a figure can step through, and a sentence on those that it leaves out."""
 
     places: tuple[AccessLine, ...]
     warps: int
@@ -211,7 +211,7 @@ def _itemsize(profile: Any, array: str) -> int:
     return int(sizes[0]) if sizes else 4
 
 
-# --- Step through the requests of one's own kernel: its lines to choose from, warp and visit ------
+# --- The steps, each on a chart -------------------------------------------------------------------
 
 
 WIDTH = 730
@@ -223,7 +223,7 @@ Found = TypeVar("Found")
 
 
 class Chart(ABC, Generic[Found]):
-    """Draws a request of a warp, as its banks or its sectors have been found."""
+    """Draws a request of a warp, once its banks or its sectors are known."""
 
     bottom: float
 
@@ -322,7 +322,7 @@ def step_through(
 
 
 def own_controls(own: OwnRequests) -> tuple[Control, ...]:
-    """Which line, which warp, and the how-manieth visit."""
+    """Which line, which warp, and which of its visits."""
     return (
         Control("place", "access", [place.name for place in own.places], kind="choice"),
         Control("warp", "warp", _numbers(own.warps, 0)),

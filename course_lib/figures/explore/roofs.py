@@ -116,7 +116,7 @@ _CACHE_WORDS = (
 )
 
 
-# --- what is drawn once ---------------------------------------------------------------------------
+# --- What is drawn once ---------------------------------------------------------------------------
 
 
 def _axes(points: Sequence[Point], tiles: Sequence[Tile]) -> _Axes:
@@ -200,7 +200,7 @@ def _draw_panel(scene: Scene) -> None:
     scene.text(_PANEL + 4, 337, "", css="small", name="verdict note")
 
 
-# --- what depends on the controls -----------------------------------------------------------------
+# --- What depends on the controls -----------------------------------------------------------------
 
 
 def _roof_state(axes: _Axes, row: Device, name: TypeName, points: Sequence[Point]) -> Changes:
@@ -378,7 +378,7 @@ def _side_words(row: Device, name: TypeName, tile: Tile) -> str:
     return "" if peak is None else f"{_side(_is_left(row, name, tile, peak))} by this model."
 
 
-# --- small words ----------------------------------------------------------------------------------
+# --- Short texts ----------------------------------------------------------------------------------
 
 
 def _peak(row: Device, name: TypeName) -> float | None:
@@ -413,7 +413,7 @@ def _tera(gflops: float) -> str:
 
 
 def _three(number: float) -> str:
-    """Three digits, or all that stand before the point."""
+    """Three digits, or all digits before the point."""
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 

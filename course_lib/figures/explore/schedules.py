@@ -1,4 +1,4 @@
-"""Let a reader step through time: tiles pass through buffers, or through a ring of stages.
+"""Let a reader step through time: tiles pass through one to three buffers, or a ring of stages.
 
 Both are models in ticks, not measurements: a load takes longer than a multiplication.
 """
@@ -27,7 +27,7 @@ _LOOKS: dict[Kind, Looks] = {
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of time in which a row has to do with a tile."""
+    """A stretch of time in which a row is busy with a tile."""
 
     kind: Kind
     tile: int
@@ -60,7 +60,7 @@ def state_at(plan: Plan, row: int, tick: int) -> str:
 
 @dataclass(frozen=True)
 class Schedules:
-    """Plans for the same work, of which one is shown, and a line that says how far it is."""
+    """Several plans for the same work, one of them shown, and a line that says how far it is."""
 
     plans: dict[str, Plan]  # by their names; what each tile does when, and in which row
     row: str  # what a row is

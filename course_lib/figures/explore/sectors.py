@@ -1,4 +1,7 @@
-"""Draw 32 lanes above, and below them the memory lines that they ask for, sector by sector."""
+"""Explore sectors of global memory: 32 lanes, and below them the memory lines that they ask for.
+
+The addresses follow a pattern, or the requests are those of one's own kernel.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -34,7 +37,7 @@ _LARGEST = 2.2  # how far few lines are magnified, so that they fill the room of
 
 
 class SectorMap(Chart[Footprint]):
-    """Where things stand on the map: few lines in one column, many in two or three."""
+    """The layout of the map: few lines in one column, many in two or three."""
 
     def __init__(self, top: float, most_lines: int) -> None:
         self.top, self.most_lines = top, most_lines
@@ -176,7 +179,7 @@ def _who(touched: Footprint, sector: int) -> str:
     return told if len(told) <= 7 else f"{len(lanes)} lanes"
 
 
-# --- Play with sectors: a pattern of addresses, or the requests of one's own kernel ---------------
+# --- The figure to play with ----------------------------------------------------------------------
 
 
 MATRIX_WIDTH = 64  # elements in a row of the matrix that some patterns walk through
@@ -210,7 +213,7 @@ OFFSETS = tuple(range(8))
 
 
 def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0)) -> Interactive:
-    """Which sectors of global memory one request of a warp moves, and how many of its bytes count.
+    """Which sectors of global memory a request of a warp moves, and how many of its bytes are used.
 
     Args:
         kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its global

@@ -67,7 +67,7 @@ def explore_register_tile() -> Interactive:
 _CAUTION = "Counted as on paper: one load for each value, no bank conflicts. Compilers load wider."
 
 
-# --- the arithmetic -------------------------------------------------------------------------------
+# --- The arithmetic -------------------------------------------------------------------------------
 
 
 def _loads(rows: int, columns: int) -> int:
@@ -90,7 +90,7 @@ def _fits(rows: int, columns: int) -> bool:
     return rows * columns + _loads(rows, columns) < MAX_REGISTERS_PER_THREAD
 
 
-# --- what is drawn once ---------------------------------------------------------------------------
+# --- What is drawn once ---------------------------------------------------------------------------
 
 
 def _draw() -> Scene:
@@ -123,7 +123,7 @@ def _draw_bar(scene: Scene, y: float, name: str, head: str, end: str) -> None:
     scene.text(_PANEL, y + 42, "", css="bold", name=f"{name} value")
 
 
-# --- what depends on the controls -----------------------------------------------------------------
+# --- What depends on the controls -----------------------------------------------------------------
 
 
 def _shape_state(rows: int, columns: int) -> Changes:
@@ -201,7 +201,7 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
     return f"Shared memory alone limits {row.name} to {share:.1%} of peak or less."
 
 
-# --- the still ------------------------------------------------------------------------------------
+# --- The still ------------------------------------------------------------------------------------
 
 
 @style.drawn

@@ -1,4 +1,4 @@
-"""Say what a reader can set: a slider, a choice, or steps to play through."""
+"""Controls of an interactive figure, and the tables of states that the player looks up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ControlKind = Literal["slider", "choice", "steps"]
 
 @dataclass(frozen=True)
 class Control:
-    """Something to set."""
+    """Something that a reader sets: a slider, a choice, or steps to play through."""
 
     key: str  # how layers and clicks call it
     label: str  # how the reader knows it
@@ -77,7 +77,7 @@ _BUTTONS = (
 )
 
 
-# --- Turn the states of a figure into tables that JavaScript only has to look up ------------------
+# --- Layers, and their tables for JavaScript ------------------------------------------------------
 # A layer depends on a few controls and says, for each combination of their positions, how named
 # elements look. What a state leaves unsaid looks as the scene drew it, so a state never depends on
 # the one before. Each attribute of each element becomes one column: its distinct values, and one
@@ -90,7 +90,7 @@ DIGITS = string.digits + string.ascii_letters + "-_"
 
 @dataclass(frozen=True)
 class Layer:
-    """What some controls decide."""
+    """What a few controls decide."""
 
     controls: Sequence[str]  # their keys
     # for each tuple of positions (in that order) a patch {name: {attribute: value}}, or a sentence

@@ -91,7 +91,7 @@ def _row(scores: np.ndarray, kept: np.ndarray, mixed: np.ndarray) -> _Row:
     return _Row(tuple(float(score) for score in scores), size, tuple(found))
 
 
-# --- the figure to play with ----------------------------------------------------------------------
+# --- The figure to play with ----------------------------------------------------------------------
 
 
 def _draw(row: _Row) -> Scene:
@@ -184,7 +184,7 @@ def _sentence(row: _Row, at: int) -> str:
     return words[phase]
 
 
-# --- the still ------------------------------------------------------------------------------------
+# --- The still ------------------------------------------------------------------------------------
 
 
 @style.drawn

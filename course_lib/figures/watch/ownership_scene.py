@@ -1,4 +1,4 @@
-"""Read from a run which thread owns which element of C, and draw it to be clicked through."""
+"""Who owns which element of C in a run: read from a film, and drawn to be clicked through."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Cell = tuple[int, int]
 
 @dataclass
 class Deeds:
-    """What one thread did: the elements it wrote, and those of A and B it fetched itself."""
+    """What one thread did: the elements that it wrote, and those of A and B that it fetched."""
 
     wrote: list[Cell] = field(default_factory=list)
     of_a: set[Cell] = field(default_factory=set)
@@ -123,7 +123,7 @@ def _touches(run: Film) -> Iterable[MemoryOperation]:
             yield moment
 
 
-# --- Draw who owns what: C with its blocks, one block's threads, the row of A and the column ------
+# --- The drawing: C with its blocks, one block's threads, and the row of A and column of B --------
 
 
 _STRIP = 34  # how thick A and B are drawn
@@ -132,7 +132,7 @@ _WARP_COLOURS = ("a", "b", "d", "c")
 
 @dataclass(eq=False)
 class OwnerStory:
-    """What is drawn at rest, and what each block and thread changes."""
+    """What is drawn at rest, and what changes with each block and thread."""
 
     owned: Ownership
     kernel: Kernel
