@@ -151,7 +151,7 @@ def _names_in(tree: ast.AST) -> set[str]:
 
 
 def in_another_cell(answer: Kernel, found: Finding) -> Finding:
-    """A finding with a line of a function that stands elsewhere: told where the answer calls it."""
+    """A finding on a line of a function in another cell, moved to the line that calls it."""
     if found.line is None or found.line < Line.FIRST_AROUND:
         return found
     calls = [node for node in ast.walk(answer.tree) if isinstance(node, ast.Call)]
@@ -195,8 +195,8 @@ def _place_of(file: str) -> str:
 
 
 def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
-    """A finding with a line of a function that the student has not written, an earlier task's or a
-    given one: it is told where that is called.
+    """A finding on a line of a function that the student has not written (an earlier task's or a
+    given one), moved to the line that calls it.
 
     Of several calls the last, as the reader of the answer comes to it last.
     """

@@ -155,7 +155,7 @@ def limits_of(rung: Any) -> dict[str, Any]:
 
 
 def format_of_result(rung: Any) -> str:
-    """How a rung stores C: uint16 stands for the bits of bfloat16."""
+    """How a rung stores C: uint16 means the bits of bfloat16."""
     return "bfloat16" if rung.result == "uint16" else str(rung.result)
 
 

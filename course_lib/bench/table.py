@@ -19,7 +19,7 @@ def speeds(
     size: int = 4096,
     precisions: Sequence[str] = ("float32",),
 ) -> Speeds:
-    """How fast the rungs are, with the label that has to stand beside the numbers.
+    """How fast the rungs are, with the label that has to be shown beside the numbers.
 
     On a GPU they are measured now, as `course.py bench` does it. Without one they are the newest
     stored measurements; and while there are none of this size, the published ladder.
@@ -40,7 +40,7 @@ def speeds(
 
 
 def published() -> Speeds:
-    """The ladder as others published it, until there are measurements of ours."""
+    """The ladder as others published it, used until there are measurements of ours."""
     return Speeds(
         label=f"{curriculum.PUBLISHED_BY}, {curriculum.PUBLISHED_ON}",
         origin="published",

@@ -17,7 +17,7 @@ from typing import Any
 
 from course_lib.book.playground import filled
 from course_lib.building import tasks
-from course_lib.building.notebook import Cell, markdown, source, tags
+from course_lib.building.notebook import BuildError, Cell, markdown, source, tags
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.tab import bundle, pyodide
 from course_lib.web import read_beside
@@ -105,6 +105,30 @@ def write_tab(static: Path, root: Path) -> str:
     }
     _say_where(known, static / folder, root)
     return folder
+
+
+def numpy_wheel(release: Path) -> Path:
+    """NumPy's wheel in an unpacked release of Pyodide, for a site that fetches nothing elsewhere.
+
+    Raises:
+        BuildError: if the folder is no release, another one, or lacks a file that a tab needs.
+    """
+    missing = [name for name in pyodide.CORE if not (release / name).is_file()]
+    if missing:
+        raise BuildError(f"{release} is no release of Pyodide: it lacks {', '.join(missing)}")
+    if f'"{pyodide.VERSION}"' not in (release / "pyodide.mjs").read_text(encoding="utf-8"):
+        raise BuildError(
+            f"{release} is not Pyodide {pyodide.VERSION}, for which the live cells are made"
+        )
+    lock = json.loads((release / "pyodide-lock.json").read_text(encoding="utf-8"))
+    tag = "cp" + "".join(lock["info"]["python"].split(".")[:2])
+    wheels = sorted(release.glob(f"numpy-*-{tag}-*_wasm32.whl"))
+    if not wheels:
+        raise BuildError(
+            f"{release} lacks NumPy, a file numpy-…-{tag}-…_wasm32.whl: Pyodide's whole release "
+            f"{pyodide.VERSION} has it, and its core does not"
+        )
+    return wheels[-1]
 
 
 def hold_pyodide(site: Path, core: Path, numpy: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ from typing import Any
 from course_lib.book.front import front_page
 from course_lib.book.live_cells import alive, write_tab
 from course_lib.book.playground import filled, playground_page
-from course_lib.building.notebook import BuildError, Cell, Notebook, dumps, source, tags
+from course_lib.building.notebook import Cell, Notebook, dumps, source, tags
 from course_lib.building.own_course import notebook_of
 from course_lib.building.predictions import QUESTION, prediction_placed
 from course_lib.building.project import Project
@@ -22,30 +21,6 @@ from course_lib.building.tasks import PICTURE
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
 from course_lib.questions.prediction_card import html_of
-from course_lib.tab.pyodide import CORE, VERSION
-
-
-def numpy_wheel(release: Path) -> Path:
-    """NumPy's wheel in an unpacked release of Pyodide, for a site that fetches nothing elsewhere.
-
-    Raises:
-        BuildError: if the folder is no release, another one, or lacks a file that a tab needs.
-    """
-    missing = [name for name in CORE if not (release / name).is_file()]
-    if missing:
-        raise BuildError(f"{release} is no release of Pyodide: it lacks {', '.join(missing)}")
-    if f'"{VERSION}"' not in (release / "pyodide.mjs").read_text(encoding="utf-8"):
-        raise BuildError(f"{release} is not Pyodide {VERSION}, for which the live cells are made")
-    lock = json.loads((release / "pyodide-lock.json").read_text(encoding="utf-8"))
-    tag = "cp" + "".join(lock["info"]["python"].split(".")[:2])
-    wheels = sorted(release.glob(f"numpy-*-{tag}-*_wasm32.whl"))
-    if not wheels:
-        raise BuildError(
-            f"{release} lacks NumPy, a file numpy-…-{tag}-…_wasm32.whl: Pyodide's whole release "
-            f"{VERSION} has it, and its core does not"
-        )
-    return wheels[-1]
-
 
 # --- Notebooks as pages: only what needs a running notebook is left out ---------------------------
 # A page keeps the lesson's cells and their stored outputs, so pictures, figures to play with and

@@ -72,8 +72,8 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
     # Not above: `book --help` has to do without packages.
     from course_lib.book.finished import finish
     from course_lib.book.links import problems
-    from course_lib.book.live_cells import hold_pyodide
-    from course_lib.book.site import numpy_wheel, run_sphinx, write_sources
+    from course_lib.book.live_cells import hold_pyodide, numpy_wheel
+    from course_lib.book.site import run_sphinx, write_sources
 
     site.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=site.parent, prefix=".book-") as folder:

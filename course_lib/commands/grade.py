@@ -148,7 +148,7 @@ def _check_candidates(options: argparse.Namespace) -> None:
 
 
 def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
-    """Write what the judge could not explain; whoever reads it should not know whose it is."""
+    """Write out what the judge could not explain, without the students' names."""
     from course_lib.grading.gradebook.outputs import candidates, write_candidates
     from course_lib.wording.words import counted
 

@@ -86,14 +86,14 @@ def _output_never_written(exercise: Exercise, kernel: Kernel, source: Source) ->
 
 
 def _is_only_measured(array: str, tree: ast.AST) -> bool:
-    """Is nothing asked of an array but `C.shape` and the like?"""
+    """Is an array used only for `C.shape` and similar questions?"""
     named = {node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == array}
     measured = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return named <= measured
 
 
 def output_rebound(output: str, source: Source) -> Finding | None:
-    """`C = …` for `C[…] = …`: the name stands for a number then, and the array is left alone."""
+    """`C = …` for `C[…] = …`: the name then means a number, and the array is unchanged."""
     for statement in source.assignments(output):
         in_kernel = source.kernel in source.ancestors(statement)
         if in_kernel and (statement.value is None or root_name(statement.value) != output):

@@ -265,7 +265,7 @@ class Examination:
         return not all(trial.right for trial in self.trials)
 
     def stores_in_a_loop(self) -> bool:
-        """Does a loop stand around a store of the output? Then each launch may take long."""
+        """Is there a loop around a store of the output? Then each launch may take long."""
         stores = self.source.accesses(self.launcher.names[-1], store=True)
         return not stores or any(map(self.source.loops_around, stores))
 

@@ -128,7 +128,7 @@ def _corner(problem: Problem, rng: np.random.Generator) -> Case | None:
 
 
 def numbers_of(source: Source) -> Iterator[int]:
-    """The whole numbers that stand in an answer, or are worked out of numbers alone."""
+    """The whole numbers in an answer, written out or computed from numbers only."""
     names = dict(source.constants)
     for function in source.functions:
         for node in ast.walk(function):
@@ -246,7 +246,7 @@ def names_used(source: Source) -> set[str]:
 
 
 def _offered(exercise: Exercise, names: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The sizes that the exercise lets an answer choose, as far as the answer does."""
+    """The sizes that the exercise lets an answer choose, and that this answer does choose."""
     for name in exercise.constants:
         value = names.get(name)
         if isinstance(value, _CONSTANT):

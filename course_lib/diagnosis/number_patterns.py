@@ -303,7 +303,7 @@ def short_loop(
 
 
 def wrapped(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
-    """A loop without end whose counter wraps around before it reaches the size."""
+    """A loop that never ends, as its counter wraps around before it reaches the size."""
     endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
     if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
         return None

@@ -87,7 +87,7 @@ def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
 
 
 def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) -> None:
-    """A flat roof and its ridge; its name stands on it, or below it where the next one is near."""
+    """A flat roof and its ridge, with its name above, or below where the next roof is near."""
     axes.plot([ridge, _HIGH], [gflops, gflops], color=style.INK, linewidth=2.4, zorder=2)
     foot = axes.get_ylim()[0]
     axes.plot([ridge, ridge], [foot, gflops], color=style.GREY, linewidth=1, linestyle=":")
@@ -100,7 +100,7 @@ def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) 
 
 
 def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
-    """How far above its dot each label stands, in points, so that none covers another."""
+    """How far each label is above its dot, in points, so that none covers another."""
     figure = axes.get_figure()
     assert figure is not None
     own = [axes.transData.transform((1, height))[1] * 72 / figure.dpi for height in heights]

@@ -174,7 +174,7 @@ def source_line(profile: Any, line: int) -> str:
 
 
 def lanes_by_warp(threads: np.ndarray, shape: Sequence[int], block: Sequence[int]) -> Lanes:
-    """Warp of a block (x, y, z) -> where its threads stand in an access, and their lanes."""
+    """Warp of a block (x, y, z) -> the places of its threads in an access, and their lanes."""
     wanted = (*block, 0, 0)[:3][::-1]
     mine = np.flatnonzero((threads[:, :3] == wanted).all(axis=1))
     z, y, x = threads[mine, 3:].T
@@ -211,11 +211,11 @@ class Phase:
 
     @property
     def passes(self) -> int:
-        """Wavefronts: the most different words that any bank is asked for."""
+        """Wavefronts: the largest number of different words asked of one bank."""
         return 1 + max(served.turn for served in self.served)
 
     def words(self) -> dict[int, list[int]]:
-        """By bank the different words that it is asked for."""
+        """For each bank the different words that are asked of it."""
         found: dict[int, list[int]] = {}
         for served in self.served:
             for word in range(served.word, served.word + served.banks):

@@ -109,7 +109,7 @@ def _name_dram_roof(
 
 
 def _same_kernels(points: Sequence[Point]) -> list[list[Point]]:
-    """Points of one name and speed together: one kernel, whose bytes were counted in two ways."""
+    """Points with the same name and speed: one kernel, with its bytes counted in two ways."""
     kernels: dict[tuple[str, float | None, str], list[Point]] = {}
     for point in points:
         apart = point.bytes_kind if point.gflops is None else ""  # hollow ones differ in height

@@ -100,7 +100,7 @@ class Grids:
         self.height = 0.24 + cell * max(shape[0], rows)
 
     def on_board(self, thread: Thread) -> tuple[int, int]:
-        """Row and column of a thread among all of them."""
+        """Row and column of a thread among all threads."""
         _, block_y, block_x, _, y, x = thread
         return block_y * self.run.block[1] + y, block_x * self.run.block[0] + x
 

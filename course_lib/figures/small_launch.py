@@ -123,7 +123,7 @@ def _letters_of(task: Task) -> dict[str, tuple[str, ...]]:
 
 
 def _sizes(task: Task, letters: Mapping[str, tuple[str, ...]], purpose: Purpose) -> dict[str, int]:
-    """A size for every letter; a number stands for itself."""
+    """A size for every letter; a number is its own size."""
     of_output = letters[task.output]
     sizes = {k: 0 if entries.is_free(k) else int(k) for each in letters.values() for k in each}
     free = [k for k in sizes if not sizes[k]]
@@ -332,6 +332,6 @@ def _wide_loads_before(of_thread: list[Touch], store: Touch) -> list[Touch]:
 
 
 def _last_before(stores: list[Touch], load: Touch) -> Touch | None:
-    """Of the stores into a cell, the one whose value a load takes from there."""
+    """The store into a cell whose value a load reads."""
     before = bisect_left(stores, load.step, key=lambda touch: touch.step)
     return stores[before - 1] if before else None

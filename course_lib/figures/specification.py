@@ -337,7 +337,7 @@ class _Plan:
         return in_one_column and not self._is_column(name)
 
     def _is_aligned(self, name: str) -> bool:
-        """Do the columns of an array above the output stand where the output's own do?"""
+        """Are the columns of an array above the output in line with the output's own?"""
         return self.drawn[name][1] == self.drawn[self.output][1]
 
     def _paths(self) -> dict[str, set[tuple[int, int]]]:

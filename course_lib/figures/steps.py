@@ -33,7 +33,7 @@ class _Moment:
 def _moments(
     a: np.ndarray, b: np.ndarray, depth: int, recorded: np.ndarray | None
 ) -> Iterator[_Moment]:
-    """Load, compute, load, compute ...; totals as a run recorded them, or worked out here."""
+    """Load, compute, load, compute ...; totals as a run recorded them, or computed here."""
     totals = np.zeros((a.shape[0], b.shape[1]), dtype=np.result_type(a, b))
     for step, first in enumerate(range(0, a.shape[1], depth)):
         last = min(first + depth, a.shape[1]) - 1
@@ -247,7 +247,8 @@ def _draw_step(
     pen: Pen, left: float, side: float, across: int, down: int, lit: tuple[int, int] | None
 ) -> None:
     """A square of outputs, with a column of the first input beside it and a row of the second
-    above; what belongs to the lit column and row stands out."""
+    above; the lit column and row, and what belongs to them, are highlighted.
+    """
     column, row = lit or (-1, -1)
     width, height = side / across, side / down
     first = pen.at(left - _GAP - _STRIP, _TOP, _STRIP, height)

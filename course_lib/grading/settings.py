@@ -173,7 +173,7 @@ class LateRule:
     flat: Decimal = Decimal(0)  # the share that being late takes, however late
 
     def share_left(self, days: int) -> Decimal:
-        """The share of the earned points that still counts for whoever is late."""
+        """The share of the earned points that still counts for a late student."""
         return 1 - min(self.flat + days * self.per_day, self.at_most)
 
 
@@ -207,7 +207,7 @@ class Settings:
         return tuple(name for name in self.points if name not in GRADED)
 
     def place(self, exercise_id: str) -> tuple[int, int, str]:
-        """Where an exercise stands: in the course's own order, then in the whole course's."""
+        """The place of an exercise: in the course's own order, then in the whole course's."""
         mine, all_of_them = self.exercises or (), tuple(GRADED)
         return _place(mine, exercise_id), _place(all_of_them, exercise_id), exercise_id
 

@@ -211,7 +211,7 @@ def is_emulated(kernel: object) -> bool:
 
 @contextlib.contextmanager
 def untouched_numba() -> Iterator[None]:
-    """Numba's own functions for a while, for whoever needs its compiler rather than launches."""
+    """Numba's own functions for a while, for code that needs its compiler rather than launches."""
     patched = _session.undo is not None
     _session.unpatch()
     try:

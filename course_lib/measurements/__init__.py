@@ -163,7 +163,7 @@ class Measurements:
 
     @property
     def label(self) -> str:
-        """What has to stand beside every one of these numbers: "NVIDIA H200, 2026-11-20"."""
+        """What has to be shown beside each of these numbers: "NVIDIA H200, 2026-11-20"."""
         return f"{self.device}, {self.date[:10]}"
 
     def entry(self, name: str, kind: Kind = "rung") -> Entry | None:

@@ -99,7 +99,7 @@ def parse_ncu(text: str, kernel: str) -> dict[str, float]:
 
 
 def _number(written: str) -> float | None:
-    """What stands in ncu's table; None for "n/a", where this GPU has no such counter."""
+    """The number in ncu's table; None for "n/a", where this GPU has no such counter."""
     try:
         return float(written.replace(",", ""))
     except ValueError:
@@ -107,7 +107,7 @@ def _number(written: str) -> float | None:
 
 
 def counters_of(metrics: Mapping[str, float]) -> Mapping[str, float]:
-    """The hardware's counts under the emulator's names, as far as all their metrics are there."""
+    """The hardware's counts under the emulator's names, where all their metrics are there."""
     return MappingProxyType(
         {
             counter: sum(metrics[metric] * factor for metric, factor in parts.items())

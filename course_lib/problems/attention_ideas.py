@@ -51,7 +51,8 @@ def ideas_with(
     unscaled: Place = SCALE,
     instead: Mapping[Place, Place] = MappingProxyType({}),
 ) -> Iterator[WrongIdea]:
-    """What goes wrong in lanes, among all that does so whoever computes what.
+    """The wrong ideas of a kind of attention: those of lanes, and those that do not depend on
+    lanes.
 
     Args:
         of_lanes: ideas of what a lane has, or has not, from others.

@@ -295,7 +295,7 @@ class Problem:
         return ()
 
     def shows_all(self, shape: Shape) -> bool:
-        """Do the inputs of this shape all show in the output, each as far as it takes part?"""
+        """Does every input of this shape show in the output, as far as it takes part?"""
         return True
 
     def has_answer(self, *inputs: Array) -> bool:

@@ -99,7 +99,7 @@ def record_of(gpu: str) -> Record:
 
 @lru_cache(maxsize=4096)
 def launch_of(device: Record, threads: int, registers: int, shared_bytes: int) -> Occupancy:
-    """The launch of a call, worked out."""
+    """The launch of a call, with its occupancy."""
     return occupancy(device.values["name"], threads, registers, shared_bytes)
 
 

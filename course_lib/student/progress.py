@@ -104,7 +104,7 @@ def owed(lesson: str) -> list[str]:
 
 
 def begin(lesson: str) -> None:
-    """The student works in this lesson from now on ("05b"); "" stands for no lesson."""
+    """The student works in this lesson from now on ("05b"); "" means no lesson."""
     _session.lesson = lesson if _LESSON.fullmatch(lesson) else ""
 
 
@@ -262,7 +262,7 @@ def _change_file(file: Path, name: str, change: Callable[[Raw], None]) -> None:
 
 
 def _read(file: Path) -> Raw:
-    """What the file holds, as far as it is sound.
+    """What the file holds that is sound.
 
     A file that is damaged is kept aside under another name, and what this session knows goes on.
     """
@@ -290,7 +290,7 @@ def _as_text(everything: Raw) -> str:
 
 
 def _sound(text: str) -> tuple[Raw, bool]:
-    """What the text of a file holds, as far as it is sound, and whether that is all of it.
+    """What a file's text holds that is sound, and whether that is all of it.
 
     Raises:
         ValueError, RecursionError: if it is no record of progress at all.

@@ -7,7 +7,6 @@ Start with: `showing`, then `verdict` (everything that is shown of one check).
 """
 
 from course_lib.verdicts.showing import show
-from course_lib.verdicts.typed import OURS
-from course_lib.verdicts.verdict import failed_since
+from course_lib.verdicts.typed import OURS, failed_since
 
 __all__ = ["OURS", "failed_since", "show"]

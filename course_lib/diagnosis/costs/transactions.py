@@ -97,7 +97,7 @@ def shared_accesses(source: Source, line: int, store: bool) -> list[ast.Subscrip
 
 
 def _why(measured: Measured, access: ast.Subscript, shape: Sequence[int]) -> str:
-    """What brings the lanes to one bank."""
+    """Why the lanes meet in one bank."""
     if _has_xor(measured.source, access.slice):
         return "xor"
     if len(shape) != 2:

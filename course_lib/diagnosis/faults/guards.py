@@ -20,7 +20,7 @@ _JOINTS = {ast.And: "and", ast.Or: "or", ast.BitAnd: "&", ast.BitOr: "|"}
 
 
 def thread_of(found: Finding, launch: Threads) -> Threads | None:
-    """The thread that a finding names, in the launch of which `launch` has every thread."""
+    """The thread that a finding names, where `launch` holds every thread of the launch."""
     block = facts_of(found.message).get("block_at", (0, 0, 0))
     if not found.threads or not isinstance(block, tuple):
         return None
@@ -156,7 +156,7 @@ def _one_for_each(source: Source, tests: Tests, output: str, thread: Threads) ->
 
 
 def _passing(source: Source, tests: Tests, threads: Threads) -> Value | None:
-    """Which of these threads pass all tests, each of which has to hold or must not."""
+    """The threads that pass all tests; each test must hold, or must not, as it says."""
     passing: Value = True
     for test, holds in tests:
         value = value_in(source, test, threads)

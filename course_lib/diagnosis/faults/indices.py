@@ -97,7 +97,7 @@ def _names(value: ast.expr) -> set[str]:
 
 
 def is_float64(value: ast.expr | None) -> bool:
-    """Does an expression bring float64 in: a bare number, or the type by its name?"""
+    """Does an expression contain float64: a bare number, or the type by its name?"""
     if value is None:
         return False
     if isinstance(value, ast.Call) and names_in(value.func) & {"float32"}:
@@ -170,7 +170,7 @@ EXPLAINED = ("uninitialised-read", "out-of-bounds-read", "out-of-bounds-write")
 def explain_row_length(
     found: Finding, source: Source, shapes: Mapping[str, Sequence[int]]
 ) -> Finding:
-    """A fault of a wide access whose index multiplies by another length of a row, explained so.
+    """A fault of a wide access, explained by an index that multiplies by the wrong length of a row.
 
     `shapes` has the arrays' shapes by their names. Anything else leaves the finding as it is.
     """
@@ -236,7 +236,7 @@ def explain_given_line(each: Finding, exercise: Exercise, source: Source) -> Fin
 
 
 def _is_plain(node: ast.AST) -> bool:
-    """Is it a statement that holds no others?"""
+    """Is it a statement that contains no other statements?"""
     return isinstance(node, ast.stmt) and not hasattr(node, "body")
 
 

@@ -266,7 +266,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
 def _where_nobody_is_surplus(
     launcher: Launcher, each: Finding, trial: Trial, shapes: Mapping[str, tuple[int, ...]]
 ) -> Finding:
-    """What to look at where a thread leaves an array in a launch of which all are needed."""
+    """What to look at where a thread leaves an array, and all threads of the launch are needed."""
     if launcher.problem.sizes_vary or each.code not in OUTSIDE:
         return each
     array = array_of(each.cell)

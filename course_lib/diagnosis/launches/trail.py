@@ -157,7 +157,7 @@ def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
 
 
 class Journeys(Observer):
-    """Hears whether a tile that was ordered from global memory is waited for at once.
+    """Notes whether a copy of a tile from global memory is waited for as soon as it was started.
 
     Between its order (a load, or the start of an asynchronous copy) and its arrival in shared
     memory (a store, or the wait in which the copy lands) the block should read another tile. The

@@ -25,7 +25,7 @@ from course_lib.diagnosis.source.tree import indices_of, names_in, outside, root
 
 
 def load_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """Where an operand is read, or where the index it is read with is worked out."""
+    """Where an operand is read, or where the index for it is computed."""
     array = details[0] if details else at.names[0]
     slots = [
         {"row": 0, "column": 1}[detail] for detail in details[1:] if detail in ("row", "column")

@@ -369,7 +369,7 @@ def _is_foreign(table: DependenceTable, should: Array, surplus: Array) -> bool:
 
 
 def _gathered(got: Array, right: Array, used: Array) -> Array | None:
-    """Which cells of a sum stand in place of which, if some stand in for those that are missing.
+    """Which cells of a sum take the place of missing ones, if some do.
 
     A cell's factor is then the sum of what belongs to it and to those that it stands for; or, where
     both operands are read so, that many times its own. Tried: the first ones again and again, each
@@ -418,7 +418,7 @@ def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
 
 
 def _paired(table: DependenceTable, column: int) -> tuple[Array, Array] | None:
-    """Which cell stands in place of which: by the same factor, or else by their order."""
+    """Which cell took the place of which: matched by equal factors, else by their order."""
     used, right = (np.flatnonzero(each[:, column]) for each in (table.depends, table.should))
     factors, wanted = table.got[used, column], table.right[right, column]
     with np.errstate(invalid="ignore"):

@@ -142,8 +142,9 @@ def edits_of(
     numbers: Sequence[int] = (),
     fields: Sequence[str] = (),
 ) -> list[Edit]:
-    """Every small change to one function, but for lines that stand where every student is given
-    them; of a plain function, `numbers` may stand in place of its own, and `fields` of records."""
+    """Every small change to one function, except on lines that every student is given; in a plain
+    function, `numbers` may replace its own numbers, and `fields` those of records.
+    """
     function = Ingredients(typing, constants, numbers, fields)
     found = [
         *of_expressions(function),

@@ -77,7 +77,7 @@ def _reads_of_whole(function: Ingredients, path: Path) -> dict[str, list[Path]]:
 
 
 def whole_names_exchanged(function: Ingredients, path: Path, cost: int) -> Iterator[Edit]:
-    """Two names of whole numbers in each other's place, wherever they stand below a node."""
+    """Two names of whole numbers exchanged, wherever they occur below a node."""
     reads = _reads_of_whole(function, path)
     places = [path for paths in reads.values() for path in paths]
     everywhere = [name for name in reads if _is_known(function, name, places)]
@@ -153,7 +153,7 @@ BLOCKS = (ast.For, ast.While, ast.If)
 
 @dataclass(frozen=True)
 class StatementPlace:
-    """Where a statement stands: its number in a block, which is a field of the node at `owner`."""
+    """The place of a statement: its number in a block, which is a field of the node at `owner`."""
 
     block: Sequence[ast.stmt]
     owner: Path

@@ -232,7 +232,7 @@ class Bounds(Variables):
         return axes
 
     def _comparisons(self, test: ast.expr, depth: int = 4) -> Iterator[ast.Compare]:
-        """The comparisons in a test, and in what its names stand for: `inside = row < M`."""
+        """The comparisons in a test, also those behind a name: `inside = row < M`."""
         for part in ast.walk(test):
             if isinstance(part, ast.Compare):
                 yield part
@@ -361,7 +361,7 @@ class Bounds(Variables):
     def _all_axes_fit(
         self, access: ast.Subscript, array: str, letters: Mapping[str, Sequence[str]]
     ) -> bool:
-        """Is each index tested against the length of the axis it stands on, and all by `and`?"""
+        """Is each index tested against the length of its own axis, and all by `and`?"""
         slots, own = indices_of(access), letters.get(array, ())
         tests = [test for test, _ in self.conditions(access)]
         if any(isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) for test in tests):

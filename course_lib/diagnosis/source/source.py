@@ -98,7 +98,7 @@ def bound_line(source: Source, loop: ast.For | ast.While) -> int:
 
 
 def _worked_out_at(source: Source, bounds: Sequence[ast.expr]) -> int | None:
-    """The line of the first of some variables that is worked out in one place."""
+    """The line of the first of some variables that is computed in one place."""
     for bound in bounds:
         if (
             isinstance(bound, ast.Name)
@@ -324,7 +324,7 @@ def _counted_with(loop: ast.For | ast.While) -> set[str]:
 
 
 def _place_of(name: str, target: ast.expr) -> tuple[int, ...]:
-    """Where a name stands in what is assigned to, with a -1 behind it; () if nowhere."""
+    """The place of a name in the target of an assignment, with a -1 behind it; () if absent."""
     if isinstance(target, ast.Name):
         return (-1,) if target.id == name else ()
     for place, part in enumerate(getattr(target, "elts", ())):

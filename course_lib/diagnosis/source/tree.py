@@ -54,7 +54,7 @@ def names_bound(node: ast.AST) -> frozenset[str]:
 
 
 def names_read(node: ast.AST) -> frozenset[str]:
-    """The variables whose values it takes."""
+    """The variables whose values a piece of the tree uses."""
     return _names_with(node, ast.Load)
 
 
@@ -284,7 +284,7 @@ class AnswerTree:
         )
 
     def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
-        """The function that a node stands in."""
+        """The function around a node."""
         return next((each for each in self.ancestors(node) if each in self.functions), None)
 
     def calls_by_name(self, function: str) -> list[ast.Call]:

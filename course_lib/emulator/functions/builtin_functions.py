@@ -205,7 +205,7 @@ def _float_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _float_of(text: object) -> np.float64 | None:
-    """The number that a text such as "inf" stands for, or None."""
+    """The number that a text such as "inf" means, or None."""
     try:
         return np.float64(text) if isinstance(text, str) else None
     except ValueError:

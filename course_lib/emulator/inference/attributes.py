@@ -164,7 +164,7 @@ class AttributeTyper(FieldTyper):
         raise rejection("compile-error", message, node)
 
     def of_module(self, node: ast.Attribute, module: OwnModule) -> object:
-        """What a name stands for in a module of one's own."""
+        """What a name means in a module of the student's own."""
         if node.attr not in module.names:
             message = say("{module} has no {name}.", module=module, name=node.attr)
             raise rejection("compile-error", message, node)

@@ -144,7 +144,7 @@ def written_names(typing: Typing) -> frozenset[str] | None:
 
 
 def _store_targets(typing: Typing) -> tuple[list[ast.expr], set[str]]:
-    """What a function stores into, and the names that only ever stand for arrays of its own."""
+    """What a function stores into, and the names that only ever mean arrays of its own."""
     targets: list[ast.expr] = []
     values: dict[str, list[ast.expr]] = {}
     for node in typing.kernel.nodes:

@@ -329,7 +329,7 @@ class SubscriptTyper(FieldTyper):
         return Typed(part if part.ndim or rest else T.element_type(part))
 
     def note_from_end(self, node: ast.Subscript) -> None:
-        """Remember on which axes indices are negative as they stand there, on purpose."""
+        """Remember on which axes indices are written as negative numbers, on purpose."""
         items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         axis, negative = 0, []
         for item in items:

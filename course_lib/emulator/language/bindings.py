@@ -187,7 +187,7 @@ def _way_of(module: str) -> str:
 
 
 def _dynamic(tree: ast.AST) -> Iterator[Binding]:
-    """What is bound by `exec`, `globals()` and their like in a tree, wherever it stands."""
+    """What is bound by `exec`, `globals()` and similar calls anywhere in a tree."""
     for node in ast.walk(tree):
         yield from _dynamic_here(node)
 

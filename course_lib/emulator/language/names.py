@@ -169,7 +169,7 @@ _CUDA_FUNCTIONS = ("syncthreads", "syncwarp", "shared", "local", "atomic")
 
 
 def names_of_module(module: str) -> tuple[str, ...]:
-    """The names that `from module import *` brings, as far as a kernel can use them."""
+    """The names that `from module import *` gives, if a kernel can use them."""
     if module == "math":
         return tuple(name for name in dir(math) if not name.startswith("_"))
     scalars = tuple(name for name in DTYPES if name not in ("bool", "half", "single"))
@@ -287,7 +287,7 @@ def _names_in(kernel: Kernel) -> Iterator[str]:
 
 
 def _value_now(name: str, kernel: Kernel, known: dict[Kernel, Kernel]) -> Any:
-    """What a name stands for. Raises KeyError if it stands for nothing."""
+    """What a name means now. Raises KeyError if it means nothing."""
     try:
         value = kernel.namespace[name]
     except KernelRejected as refused:

@@ -160,7 +160,7 @@ _COMPARING = {compute.__name__: kind for kind, compute in COMPARE_OR_IS.items()}
 
 
 def as_operator(path: str, call: ast.Call) -> ast.expr | None:
-    """The expression that a call of `operator.add` and its like stands for; None if it is none.
+    """The expression that a call of `operator.add` and its like means; None if it is no such call.
 
     Of numbers, the functions that change their operand in place (`iadd`) compute the same.
     """

@@ -265,7 +265,7 @@ def _definition_of(function: FunctionType) -> tuple[ast.FunctionDef | ast.Lambda
 
 
 def _lambda_of(function: FunctionType) -> tuple[ast.Lambda, str, int]:
-    """The same of a lambda, which stands somewhere in a line."""
+    """The same for a lambda, which may be anywhere in a line."""
     code = function.__code__
     lines, _ = inspect.findsource(function)
     places = {(line, column) for line, _, column, _ in code.co_positions()}
@@ -338,7 +338,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
 
 
 def is_overloaded(name: str, file: str) -> bool:
-    """Whether `@overload(name)` stands in a file, or in a notebook's cell."""
+    """Whether a file or a notebook's cell contains `@overload(name)`."""
     pattern = rf"\boverload\(\s*{re.escape(name)}\b"
     return any(re.search(pattern, line) for line in linecache.getlines(file))
 

@@ -130,7 +130,7 @@ def _store_field(machine: Machine, node: Field, value: Any) -> None:
 
 
 def _field_to_write(machine: Machine, node: Field) -> ArrayView:
-    """The field that is written: a record outside of its array is told as a store there."""
+    """The field to write; a record outside of its array is reported as a store there."""
     owner = node.value
     is_element = isinstance(owner, ast.Subscript) and owner not in machine.typing.fields
     if is_element and isinstance(machine.typing.types[owner.value], T.ArrayType):  # type: ignore[attr-defined]
@@ -164,7 +164,7 @@ def _copy_record(machine: Machine, target: ArrayView, source: ArrayView) -> None
 
 
 def _numbers_in(machine: Machine, record: ArrayView) -> Iterator[tuple[ArrayView, list[Value]]]:
-    """Every number of a record: the field it stands in, and its indices there."""
+    """Every number of a record: its field, and its indices there."""
     for name in record.allocation.dtype.names or ():
         field = field_of(record, name)
         lengths = [int(np.max(length)) for length in field.shape]

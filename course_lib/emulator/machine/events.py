@@ -118,7 +118,7 @@ class Observer:
         """Floating-point operations, `count` in all; not `is_data` where integers were divided."""
 
     def by_tensor_cores(self, line: int, count: int) -> None:
-        """So many of the operations that `flops` told of are a tensor core's."""
+        """This many of the operations reported by `flops` were done by a tensor core."""
 
     def multiplied(self, a: np.ndarray, b: np.ndarray) -> None:
         """Warps multiply fragments: the lanes' words of A and of B, shape (words, warps, 32)."""
@@ -145,7 +145,7 @@ class Observer:
         mask: Mask,
         operator: type[ast.cmpop],
     ) -> None:
-        """Two values meet, one of which may be a limit for the other; see limits.py."""
+        """Two values meet, and one may be a limit for the other; see limits.py."""
 
     # -- waiting ------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class Observer:
         """Somebody has arrived at a barrier, made in this line, and nobody waits there."""
 
     def too_many_bytes(self, line: int, count: int) -> None:
-        """Copies bring more bytes than the barrier was told of that this line has made."""
+        """Copies bring more bytes than a barrier, made on this line, was told to expect."""
 
     def computes(
         self, agent: int, arrays: Sequence[Allocation], lanes: Sequence[int], line: int
@@ -207,7 +207,7 @@ class Observer:
         """A lane uses a barrier in shared memory that nobody has made."""
 
     def fence_async(self, mask: Mask) -> None:
-        """Lanes let agents see what they have written to shared memory."""
+        """Lanes make what they have written to shared memory visible to agents."""
 
     # -- memory -------------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class Observer:
         """The lanes in `bad` use an index that a tuple does not have."""
 
     def not_below(self, tuples: str, passed: Mask, line: int) -> None:
-        """Lanes pass a comparison of tuples of which not every item holds."""
+        """Lanes pass a comparison of tuples although not every item is below."""
 
 
 EVENTS = tuple(

@@ -64,7 +64,7 @@ def _known(typing: Typing, node: ast.expr) -> Prepared | None:
 
 
 def _array_constant(machine: Machine, array: np.ndarray) -> ArrayView:
-    """An array that stands in the kernel's surroundings, as constant memory."""
+    """An array from outside the kernel, as constant memory."""
     if id(array) not in machine.constant_views:
         flat = np.ascontiguousarray(array).reshape(-1)
         allocation = Allocation(

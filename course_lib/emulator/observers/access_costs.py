@@ -206,7 +206,7 @@ class LaunchCosts:
         yield from self._float64_inputs()
 
     def _scattered(self) -> Iterator[Finding]:
-        """Loads and stores whose lanes touch more sectors than would hold what they ask for."""
+        """Loads and stores whose lanes touch more sectors than their data would fill."""
         sites = [(at, site) for at, site in self.meter.sites.items() if at.space == "global"]
         total = sum(site.sectors for _, site in sites)
         for at, site in sites:
@@ -229,7 +229,7 @@ class LaunchCosts:
                 yield self._scattered_finding(at, site)
 
     def _is_in_step(self, at: AccessPlace) -> bool:
-        """Are neighbouring lanes side by side, or a record apart of which all fields are used?"""
+        """Are neighbouring lanes side by side, or one record apart, with all its fields used?"""
         stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
         if stride == 1:
             return True
@@ -314,7 +314,7 @@ class LaunchCosts:
             )
 
     def _fetched_again(self, told: Collection[int | None]) -> Iterator[Finding]:
-        """Arrays that every block loads many times over; in lines of which nothing is told yet."""
+        """Arrays that every block loads many times over, in lines without a finding so far."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
         for array, traffic in self.meter.arrays.items():
             fetched = self.notes.fetched.get((array, ""))
@@ -391,7 +391,7 @@ class LaunchCosts:
             )
 
     def _handed_on(self) -> Iterator[Finding]:
-        """Arrays by which the threads of a block tell each other what shared memory could hold."""
+        """Arrays through which the threads of a block pass values that shared memory could hold."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
         for (array, _), fetched in self.notes.fetched.items():
             traffic, count = self.meter.arrays[array], int(np.count_nonzero(fetched.handed))
@@ -414,7 +414,7 @@ class LaunchCosts:
             )
 
     def _float64_inputs(self) -> Iterator[Finding]:
-        """Arrays of float64 beside those of float32 in which all that comes of them is stored."""
+        """Arrays of float64 whose every result is stored in arrays of float32."""
         arrays, touched = self.meter.arrays, self.meter.touched
         written = {
             name for name in arrays if touched[name].stored.any() or name in self.meter.updated

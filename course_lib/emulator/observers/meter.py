@@ -125,7 +125,7 @@ def costs_of(accesses: Sequence[Access]) -> list[Cost]:
 
 def _rows_of_warps(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray, int]:
     """The address of each lane's first byte and whether it takes part, as rows of 32 lanes, one
-    access behind the other; and for how many blocks each of the rows stands.
+    access after the other; and how many blocks each row represents.
     """
     allocation, space, count = accesses[0].allocation, accesses[0].mask.space, len(accesses)
     cells, active = stacked(accesses)
@@ -210,8 +210,8 @@ class StreamRecorder(Observer):
 
 
 def _lines_of(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lines that each row (a block that stands for its like) touches, sorted, each once: the
-    row, the line and the four sector bits of every entry.
+    """The lines that each row (a block that represents others like it) touches, sorted, each once:
+    the row, the line and the four sector bits of every entry.
     """
     cells, active = over_same_blocks(access.cell, access.mask)
     shape = np.broadcast_shapes(cells.shape, active.shape)
@@ -232,8 +232,8 @@ def _lines_of(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray,
 
 
 def _spread(rows: np.ndarray, access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Which entries belong to which block of the grid, where one row stands for several blocks: for
-    every pair that belongs together the block's number and the entry's place.
+    """Which entries belong to which block of the grid, where one row represents several blocks: for
+    every pair the block's number and the entry's place.
     """
     cells, _ = over_same_blocks(access.cell, access.mask)
     varying = cells.shape[:3]

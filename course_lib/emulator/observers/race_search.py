@@ -115,7 +115,7 @@ class Touched:
             np.maximum.at(self.highest, cells - self.begin, who)
 
     def _reach(self, low: int, high: int) -> None:
-        """Let the tables hold these cells, and more if others touched some before."""
+        """Extend the tables to hold these cells, and more if others touched some before."""
         size = len(self.lowest)
         begin, end = (self.begin, self.begin + size) if size else (low, low)
         if size and begin <= low and high <= end:

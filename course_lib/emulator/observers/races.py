@@ -295,7 +295,7 @@ class RaceDetector(Observer):
         return not any(map(np.count_nonzero, shared))
 
     def _judge_group(self, group: list[CollectedAccess]) -> bool:
-        """Look for races among accesses to one array; whether there was one."""
+        """Look for races among accesses to one array; returns whether there was one."""
         group = sorted(group, key=lambda entry: entry.access.order)
         # Accesses that look the same in every block are judged in the first block only.
         alike = all(same_in_all_blocks(entry.access) for entry in group)

@@ -104,7 +104,7 @@ def adds_up(typing: Typing) -> bool:
 
 
 def same_sums(typing: Typing) -> Iterator[tuple[str, int]]:
-    """The arrays of which every thread adds up the same elements, and the lines of these sums."""
+    """Arrays whose elements every thread adds up alike, and the lines of these sums."""
     names = _by_thread(typing)
     for loop in _loops(typing):
         if isinstance(loop, ast.While) or _depends(loop.iter, names):
@@ -188,7 +188,7 @@ def float64_sources(typings: tuple[Typing, ...], lines: frozenset[int]) -> froze
 
 
 def _indices(typing: Typing) -> Iterator[int]:
-    """Lines outside of loops that work out whole numbers; so does a loop that counts up to one."""
+    """Lines outside of loops that compute whole numbers, or loops that count up to one."""
     tree = typing.kernel.tree
     loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
     repeated = {inner for loop in loops for part in loop.body for inner in ast.walk(part)}

@@ -71,7 +71,7 @@ class Scope:
 
 
 def function_of(kernel: Kernel) -> Function:
-    """The function behind a syntax tree; its defaults are worked out where they are constants."""
+    """The function behind a syntax tree; constant defaults are evaluated."""
     check_signature(kernel.tree, kernel.is_decorated)
     defaults = []
     for default in kernel.tree.args.defaults:

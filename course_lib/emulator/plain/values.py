@@ -82,7 +82,7 @@ class Items:
 
 
 def is_plain(value: Any) -> bool:
-    """Is it a value that needs no object: a number, a text, None, or a tuple of them?"""
+    """Is a value a number, a text, None, or a tuple of these, which need no object?"""
     if type(value) is tuple:
         return all(map(is_plain, value))
     return type(value) in (bool, int, float, str, type(None))
@@ -321,7 +321,7 @@ def add_to_set(items: set[Any], item: Any) -> None:
 
 
 def _in_a_set(item: Any) -> Any:
-    """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
+    """An item as a set may hold it: numbers only, whose order in a set is always the same."""
     if not isinstance(item, Number):
         message = say(
             "Only sets of numbers are supported here; this is {kind}.", kind=kind_of(item)

@@ -158,7 +158,7 @@ def _draw() -> Scene:
 
 
 def _grid(name: str, it: _Instruction) -> Grid:
-    """Where a matrix stands; A ends beside B, however wide it is."""
+    """The place of a matrix; A ends beside B, however wide it is."""
     left = {"A": _RIGHT_OF_A - _CELL_WIDTH * it.k, "B": _LEFT_OF_B, "C": _LEFT_OF_C}[name]
     return Grid(left, _TOP, it.shapes[name], _CELL_WIDTH, _CELL_HEIGHT)
 

@@ -241,7 +241,7 @@ def _roof_state(axes: _Axes, row: Device, name: TypeName, points: Sequence[Point
 def _free_place(
     axes: _Axes, bandwidth: float, foot: float, top: float, points: Sequence[Point]
 ) -> float:
-    """The intensity at which to write the slope's name, away from what stands still."""
+    """The intensity at which to write the slope's name, away from everything fixed."""
     dots = [(axes.x(point.intensity), axes.y(point.gflops or axes.slow)) for point in points]
     dots += [(axes.x(intensity), axes.y(intensity * bandwidth)) for intensity in (0.25, foot, top)]
 

@@ -120,7 +120,7 @@ class Layer:
 def layers_over(
     offered: Mapping[str, Sequence[Any]],
 ) -> Callable[[Sequence[str], Callable[..., Any]], Layer]:
-    """A maker of layers whose states are told by what is offered, not by positions.
+    """A maker of layers whose states depend on the values on offer, not on their positions.
 
     `offered` has by the key of a control what stands at each of its positions.
     """
@@ -179,7 +179,7 @@ class Table:
         return Table(self.controls, self.sizes, columns)
 
     def row(self, positions: Mapping[str, int]) -> int:
-        """Where the combination stands in every column."""
+        """The place of the combination in every column."""
         row = 0
         for key, size in zip(self.controls, self.sizes, strict=True):
             row = row * size + positions[key]
@@ -243,7 +243,7 @@ def _tidy(name: str, patch: Mapping[str, Value], scene: Scene) -> dict[str, Valu
 
 
 def _codes(values: Sequence[Any]) -> tuple[str, int, list[Any]]:
-    """One code for each value, how many digits a code has, and what the codes stand for."""
+    """One code for each value, the number of digits of a code, and the meaning of the codes."""
     distinct = list(dict.fromkeys(values))
     number = {value: at for at, value in enumerate(distinct)}
     width = 1

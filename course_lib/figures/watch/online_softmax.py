@@ -115,7 +115,7 @@ def _draw(row: _Row) -> Scene:
 
 
 def _height(row: _Row, score: float) -> float:
-    """Where a score stands in the upper panel."""
+    """The height of a score in the upper panel."""
     low, high = min(row.scores), max(row.scores)
     return _SCORES + _HIGH * (high - score) / ((high - low) or 1.0)
 

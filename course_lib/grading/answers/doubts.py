@@ -143,7 +143,7 @@ def _is_untold(event: _Event, own: Segment) -> bool:
 
 
 def _are_usual(first: _Event, second: _Event) -> bool:
-    """Do two imports bring the same piece for kernels, however they are written?"""
+    """Do two imports give kernels the same thing, however they are written?"""
     imported = [
         event.statement.imports.get(event.binding.name, "") if event.statement else ""
         for event in (first, second)

@@ -313,7 +313,7 @@ class Form:
         return [statement for statement in bound if statement.kind == "function" or statement.makes]
 
     def is_defined_in(self, segment: Segment) -> bool:
-        """Whether all that is asked for stands there, complete or not."""
+        """Whether everything that is asked for is there, complete or not."""
         if self.is_one_function:
             return bool(self._definitions(segment))
         if not all(map(segment.mentions, self.names)):
@@ -339,7 +339,7 @@ class Form:
         return marked and any(map(segment.binding, self.names))
 
     def is_begun_in(self, segment: Segment) -> bool:
-        """Whether the first line of a function stands there, readable or not."""
+        """Whether the first line of a function is there, readable or not."""
         pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
         return self.is_one_function and bool(re.search(pattern, segment.text, re.MULTILINE))
 

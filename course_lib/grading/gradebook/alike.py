@@ -93,7 +93,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _says_nothing(node: ast.AST) -> bool:
-    """An import, `pass`, or a text that stands alone."""
+    """An import, `pass`, or a text that is a statement by itself."""
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return alone or isinstance(node, ast.Import | ast.ImportFrom | ast.Pass)
 

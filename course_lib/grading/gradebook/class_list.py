@@ -89,7 +89,7 @@ def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded
 
 
 def _record(kind: Any, values: dict[str, Any]) -> Any:
-    """A record whose lists are tuples again."""
+    """A record whose lists have become tuples again."""
     if not set(values) <= {each.name for each in fields(kind)}:
         raise ValueError(f"no {kind.__name__}")
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})

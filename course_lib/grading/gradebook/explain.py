@@ -79,7 +79,7 @@ def explain(
 
 
 def _happened(history: Sequence[Event], replaced: Mapping[str, str]) -> Iterator[str]:
-    """The history, and what counted before, whose file may be gone."""
+    """The history, and what counted before, even if its file is gone."""
     if history:
         yield "History:"
     for line in history_lines(history):

@@ -68,7 +68,7 @@ def _templates() -> Environment:
 
 
 def _shown(value: object) -> Markup:
-    """What stands on the page for a value."""
+    """What the page shows for a value."""
     return (
         value
         if isinstance(value, Markup)

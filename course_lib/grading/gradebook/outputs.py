@@ -138,7 +138,7 @@ def is_unexplained(judgement: Judgement) -> bool:
 
 
 def without_texts(text: str) -> str | None:
-    """The code without comments, and with texts that stand alone empty; None if it is no Python."""
+    """The code without comments, and with texts that are statements emptied; None if no Python."""
     try:
         tree = ast.parse(text)
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))

@@ -70,7 +70,7 @@ class Overrides:
 
 
 def load_overrides(path: Path | None, settings: Settings, submissions: Path) -> Overrides:
-    """What is set in a file, which must not be among the submissions; nothing where there is none.
+    """What a file sets, which must not be among the submissions; nothing if there is no file.
 
     Raises CannotGrade for anything in it that cannot be used.
     """

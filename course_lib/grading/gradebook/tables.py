@@ -263,7 +263,7 @@ def sum_of(rows: Sequence[GradebookRow]) -> Decimal | None:
 
 
 def lateness(rows: Sequence[GradebookRow]) -> str:
-    """What being late has cost a student, as a sentence; empty for whoever is not."""
+    """What being late has cost a student, as a sentence; empty if nothing."""
     standing, before, after = rows[0].standing, sum_of(rows), grade(rows)
     days = standing.late_days
     if not days and not standing.is_late:

@@ -197,7 +197,7 @@ def _renamed(before: Submission, now: Submission) -> str:
 
 
 def who_stays_and_who_comes(choice: WhatCounts) -> Iterator[str]:
-    """Who was graded with `--only` alone and is not among the class; who was not there before."""
+    """Who was graded only with `--only` and is not in the class; who was not there before."""
     apart = [e for e in choice.counted if not e.in_class and e.submission.key not in choice.graded]
     if apart:
         names = some([one_line(e.submission.student) for e in apart])

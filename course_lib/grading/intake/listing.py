@@ -56,7 +56,7 @@ class FileEntry:
 
 
 def empty_folder(parts: tuple[str, ...], problem: str = "The folder is empty.") -> FileEntry:
-    """What stands for a folder that holds nothing: an entry without a name in it."""
+    """An entry without a name, which represents an empty folder."""
     return FileEntry((*parts, ""), 0, lambda: b"", problem)
 
 
@@ -86,7 +86,7 @@ def entries_of_archive(
 
 
 def _empty_folders(files: list[FileEntry], folders: list[str]) -> list[FileEntry]:
-    """The folders that an archive lists and that nothing lies in; tricks are left out."""
+    """The empty folders that an archive lists; tricks are left out."""
     named = {parts for parts, problem in map(parts_of, folders) if problem is None}
     named -= {entry.parts for entry in files}
     # What lies in a folder comes right after it; so hostile depths cost nothing.

@@ -98,7 +98,7 @@ def _between_boundaries(text: str) -> Iterator[TextCell]:
 
 
 def _between_strings(text: str) -> Iterator[TextCell]:
-    """Colab writes no boundaries, but each cell of text as a string that stands for itself.
+    """Colab writes no boundaries, but each text cell as a string that is a statement by itself.
 
     Empty lines above each cell keep the line numbers of the file.
     """

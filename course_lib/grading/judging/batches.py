@@ -27,7 +27,7 @@ _TAGS_LEFT_OUT = {"setup", "exercise", "check", "figure"}
 
 @dataclass(frozen=True)
 class AssignedExercise:
-    """One exercise as it stands in the instructor's notebook."""
+    """One exercise of the instructor's notebook."""
 
     exercise: str  # the id
     notebook: str  # the name of the file, without the suffix
@@ -67,7 +67,7 @@ def read_tasks(folder: Path) -> dict[str, AssignedExercise]:
 
 
 def _former(name: str) -> AssignedExercise:
-    """An exercise of an earlier edition, whose notebook there need not be any more."""
+    """An exercise of an earlier edition, whose notebook may no longer exist."""
     task = TASKS[name]
     notebook = lesson(task.lesson).stem
     statement = f"## {task.title}\n\nAn exercise of an earlier edition of the course."

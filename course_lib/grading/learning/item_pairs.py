@@ -31,7 +31,7 @@ def _number(asks: str, code: str, value: Callable[[], float], unit: str = "") ->
 
 
 def _choose(asks: str, code: str, right: str, *wrong: str, place: int) -> Choose:
-    """A question whose right answer stands at `place`; nobody is told a reason."""
+    """A question whose right answer is the choice at `place`; nobody is told a reason."""
     choices = [Choice(words, "") for words in wrong]
     choices.insert(place, Choice(right, "", right=True))
     return Choose(id="", asks=asks, code=code, choices=tuple(choices))

@@ -186,7 +186,7 @@ def put_into(template: str, given: tuple[Any, ...], named: Mapping[str, Any]) ->
 
 
 def dtype_of(value: Any) -> np.dtype | None:
-    """The type of elements that np.float32, numba.int32 or float stands for."""
+    """The type of elements that np.float32, numba.int32 or float means."""
     if isinstance(value, str):
         value = Reference(f"builtins.{value}")
     if isinstance(value, Reference):
