@@ -1,6 +1,6 @@
 """Examines an answer: tries it on the emulator, and tells what holds, what does not, and why.
 
-The steps are small and each has its place in `diagnosis`: examination.py (the launches and the
+The steps are small and each has its place in `diagnosis`: examination.py (all launches, and the
 conclusions), problems (what to try), faults (what follows from what), provenance and repair (why a
 result is wrong, and on which line), costs (cost and tools), report.py (how it reads).
 Answers that are no kernels are judged in `functions` and `constants`.

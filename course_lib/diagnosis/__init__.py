@@ -8,5 +8,5 @@ helps), `sizes` (numbers that stand for a size), `costs`, `tiles` for kernels of
 tables, the `words` of each.
 May import: `curriculum`, `devices`, `emulator`, `problems`, `registry`, `answer_text`, `tiles`,
 `wording`.
-Start with: `examination` (the order of it all), `explained`.
+Start with: `examination` (the order of it all), `explained` (why numbers are wrong), `points`.
 """

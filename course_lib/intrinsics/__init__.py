@@ -2,7 +2,7 @@
 
 Owns: what Numba compiles these functions to; their twins in the emulator are its own.
 May import: nothing of the course.
-Start with: `wide`, then `copying`.
+Start with: `wide`, then `copying` (cp.async), `tma`, `wgmma`.
 
 | | what it does | from |
 |---|---|---|

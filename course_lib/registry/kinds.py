@@ -1,8 +1,7 @@
 """The kinds of things that a student writes: a kernel, a plain function, or constants.
 
-What differs from one to the next is said here, as far as the registry knows of it. How each is
-judged, checking.py says in one table; what each looks like in a student's cells, forms.py in
-grading/answers.
+Here is what differs between them, as far as the registry knows it. One table in checking.py says
+how each is judged; grading/answers/segments.py says what each looks like in a student's cells.
 """
 
 from __future__ import annotations

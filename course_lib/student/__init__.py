@@ -1,4 +1,4 @@
-"""Who works here: the front end that they look at, what they passed, and cells that were not run.
+"""The student's side: the front end, what was passed so far, and cells that were not run.
 
 Owns: progress.json.
 May import: `curriculum`.

@@ -1,4 +1,4 @@
-"""Hold what every HTML output of the course shares: its colours, its escaping, its way to start.
+"""What every HTML output of the course shares: colours, escaping, and the way it starts.
 
 Owns: what the pages of verdicts, questions, grading and figures share.
 May import: nothing of the course.

@@ -1,4 +1,4 @@
-"""What the course says with: sentences that keep their facts, findings, errors, counts and lists.
+"""The course's words: sentences that keep their facts, findings, errors, counts and lists.
 
 Owns: the codes of findings, and how a sentence is put together.
 May import: nothing of the course.

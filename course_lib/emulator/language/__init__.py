@@ -2,5 +2,5 @@
 
 Owns: what a source text is read as, and which texts are refused.
 May import: `budget`, `errors`.
-Start with: `parse`.
+Start with: `parse`, then `names` (what a name outside the kernel means) and `operators`.
 """

@@ -1,4 +1,4 @@
-"""Faults around Hopper's copies (TMA) and products (wgmma), whatever the order: see engine.py.
+"""Faults around Hopper's copies (TMA) and products (wgmma), whatever the order they run in.
 
 Races are for `ordered_races.py`. These are faults in any order: bytes that no barrier was told to
 expect, writes that a copy or a product need not see, sums that are touched too early.

@@ -2,5 +2,5 @@
 
 Owns: lanes and masks as arrays; global, shared and local memory with bounds and poison.
 May import: nothing else of the emulator.
-Start with: `lanes`, then `memory` and `indices`.
+Start with: `lanes`, then `memory` and `indices`; `hopper` has mbarriers and the boxes of TMA.
 """
