@@ -52,7 +52,7 @@ class MatmulProblem(Protocol):
         """
 
     def poison(self) -> None:
-        """Fill C with NaN, so that an element which nobody writes shows."""
+        """Fill C with NaN, so that an element that nobody writes is noticed."""
 
     def judge(self, precision: str, result: str) -> tuple[float, float]:
         """The error and the accuracy of what C holds now (see `measurements.Cell`)."""
@@ -90,7 +90,7 @@ class Contestant:
         return MOST_ERROR[self.precision] + rounded
 
     def shape_like(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """The nearest shape upwards that this one can compute."""
+        """The nearest shape, at least as large, that this contestant can compute."""
         at_least = (max(shape[0], self.least[0]), max(shape[1], self.least[1]), shape[2])
         M, N, K = (
             -(-side // self.multiples.get(name, 1)) * self.multiples.get(name, 1)

@@ -54,7 +54,7 @@ class LaidOut:
     arrays: dict[int, tuple[int, np.ndarray]]
 
     def array(self, position: int) -> np.ndarray:
-        """What the array that was the argument at `position` holds now."""
+        """The present contents of the array that was the argument at `position`."""
         offset, example = self.arrays[position]
         raw = self.content[offset : offset + example.nbytes]
         order: Any = "F" if example.flags.f_contiguous and not example.flags.c_contiguous else "C"

@@ -210,7 +210,7 @@ class Examination:
 
     @cached_property
     def verdict(self) -> Report:
-        """What all launches show."""
+        """The conclusion from all launches."""
         try:
             return self.report()
         except KernelRejected as rejected:
@@ -305,7 +305,7 @@ class Examination:
         return replace(report, launched=self.launcher.launched, tried=tried)
 
     def is_right_where_even(self, exact: Trial, trials: Sequence[Trial]) -> bool:
-        """Is an answer right in the exact launch, and so where no two sides are equal, too?
+        """Is an answer right in the exact launch, and in the launch where no two sides are equal?
 
         On a square, rows and columns may be exchanged without anybody's noticing.
         """
@@ -368,7 +368,9 @@ class Examination:
         return outside.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
-        """What an answer with right numbers lacks of what its exercise asks for beside them."""
+        """What an answer with right numbers lacks among the costs and tools that its exercise asks
+        for.
+        """
         costs = requirements.judge(self.exercise, self.launcher.measured(exact))
         costs = [self.launcher.seen_in(exact, cost, is_told=False) for cost in costs]
         if not _has_errors(costs):  # then where tiles are partial
@@ -383,14 +385,14 @@ class Examination:
         return [cost for cost in costs if cost.severity == "error" or self.exercise.is_graded]
 
     def tried(self, trial: Trial) -> Tried:
-        """A launch as it is told to the student."""
+        """A launch as the student reads of it."""
         profile, case = trial.profile, trial.case
         right = trial.right and not trial.errors
         label = case.label(self.launcher.problem)
         return Tried(label, right, profile.grid, profile.block, case.schedule)
 
     def on_a_gpu(self) -> list[Finding]:
-        """What a run on the student's own GPU shows, where there is one."""
+        """The findings of a run on the student's own GPU, where there is one."""
         launcher, answer = self.launcher, self.launcher.answer
         if answer.run_native is None:
             return []

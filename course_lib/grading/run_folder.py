@@ -269,7 +269,7 @@ class RunFolder:
         settings: Mapping[str, object] | None = None,
         overrides: Path | None = None,
     ) -> None:
-        """Remember what this run grades by. Before that, a run has left nothing behind.
+        """Remember by what this run grades. Before that, a run has left nothing behind.
 
         A first run remembers it at once, so that the same command goes on with its seed; later ones
         when they come to their end: until then the tables are those of the run before.
@@ -295,7 +295,7 @@ class RunFolder:
         rows: Sequence[GradebookRow],
         say: Callable[[str], None],
     ) -> None:
-        """Put what a run has come to in the place of what was there, all of it or nothing.
+        """Put the results of a run in the place of what was there, all of them or none.
 
         `write` writes the files for the instructor into a folder; `say` is told every change of
         what counted, and what was changed by hand.

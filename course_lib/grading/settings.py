@@ -198,7 +198,7 @@ class Settings:
     text: str = ""  # what stood there
 
     def points_of(self, exercise_id: str) -> Points:
-        """The points of each property; none for an exercise that there is not."""
+        """The points of each property; none for an exercise that does not exist."""
         return self.points.get(exercise_id, {})
 
     @property
@@ -219,7 +219,7 @@ class Settings:
 
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Settings:
-        """The settings that `stored` has put down, without what was to be graded.
+        """The settings that `stored` wrote down, without what was to be graded.
 
         Raises CannotGrade if the course has changed, and a name in the file's text is gone.
         """
@@ -238,7 +238,7 @@ class Settings:
         return "; ".join(parts)
 
     def what_became_of_the_file(self) -> str:
-        """What to know about the file where it is no longer what was read; empty if it is."""
+        """What to know about the file if it has changed since it was read; empty if not."""
         if self.file is None:
             return ""
         if not self.file.is_file():

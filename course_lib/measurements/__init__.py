@@ -112,12 +112,12 @@ class Entry:
 
     @property
     def sustained_tflops(self) -> float:
-        """The speed after a while of nothing else."""
+        """The speed after seconds of load."""
         return 2 * self.sustained["size"] ** 3 / self.sustained["ms"] / 1e9
 
     @property
     def at_power_limit(self) -> bool:
-        """Did the GPU lower its clock to stay below the limit of power?"""
+        """Did the GPU lower its clock to stay below the power limit?"""
         return bool(self.sustained.get("at_power_limit"))
 
     def cell(self, size: int) -> Cell | None:

@@ -237,16 +237,16 @@ class Problem:
         return ()
 
     def before(self, case: Case) -> float:
-        """What every element of the output holds before a launch."""
+        """The value of every element of the output before a launch."""
         return case.poison
 
     def gpu_cases(self) -> list[Case]:
-        """What a real GPU is tried on as well."""
+        """The launches that are tried on a real GPU as well."""
         shapes = map(self.fitted, self.gpu_shapes)
         return [Case(shape, draw=100 + number) for number, shape in enumerate(shapes)]
 
     def fitted(self, shape: Shape) -> Shape:
-        """The next larger shape that this problem may have, of no more whole tiles than need be."""
+        """The next larger shape that this problem allows, with no more whole tiles than needed."""
         if not self.multiples:
             return shape
         return tuple(map(_odd_multiple, shape, self.multiples))
@@ -263,7 +263,7 @@ class Problem:
         raise NotImplementedError
 
     def lengths(self, along: int) -> Sequence[int]:
-        """How long a launch may be that is long in this direction."""
+        """The lengths that a launch may have that is long in this direction."""
         return LENGTHS
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -291,7 +291,7 @@ class Problem:
         return inputs
 
     def wrong_ideas(self) -> Iterable[WrongIdea]:
-        """What wrong answers usually compute, of inputs in float64."""
+        """What wrong answers usually compute from inputs in float64."""
         return ()
 
     def shows_all(self, shape: Shape) -> bool:

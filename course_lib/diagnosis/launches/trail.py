@@ -136,7 +136,7 @@ class TrailMaker(Observer):
         self.wrote[blocks[:, 1], blocks[:, 0]] = True
 
     def trail(self) -> Trail:
-        """All that was heard."""
+        """Everything that was noted."""
         return Trail(
             _sorted(self.loads),
             _sorted(self.stores),

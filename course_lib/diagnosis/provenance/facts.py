@@ -131,7 +131,7 @@ class SumTerms:
 
     @property
     def is_a_part(self) -> bool:
-        """Are they neighbours, and not all?"""
+        """Are the elements neighbours, but not all of them?"""
         whole = self.kind == UP_TO and self.numbers[0] == self.of
         return self.kind in (FROM, UP_TO, STRETCH) and not whole
 

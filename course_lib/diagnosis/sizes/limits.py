@@ -62,7 +62,7 @@ class Limits:
         return min(sites, key=lambda site: TELLING.index(site.kind), default=None)
 
     def lossy_casts(self) -> list[int]:
-        """The lines of casts to 8 or 16 bits that some number did not fit into."""
+        """The lines of casts to 8 or 16 bits that changed some number."""
         sites = self.notes.sites
         return [site.line for site in sites if site.kind == "cast" and site.met_in is not None]
 
@@ -173,7 +173,7 @@ class Suspicion:
         return len(smaller) > 0 and all(reached < largest[1] for _, reached in smaller)
 
     def first_size_beyond(self) -> int:
-        """The least size along the axis with which the limit should be passed."""
+        """The smallest size along the axis that should pass the limit."""
         points = self._points
         size = next(filter(None, (_by_whole_units(points, unit) for unit in UNITS)), None)
         if size is None:

@@ -90,7 +90,7 @@ class Variables(AnswerTree):
         return names
 
     def staged(self, operand: str) -> set[str]:
-        """The shared arrays that elements of `operand` are put into, by a variable perhaps."""
+        """The shared arrays into which elements of `operand` are put, perhaps through a variable."""
         found = set()
         for name in self.shared_names():
             for access in self.accesses(name, store=True):
@@ -172,7 +172,8 @@ class Variables(AnswerTree):
         return names
 
     def heads_a_loop(self, node: ast.AST) -> bool:
-        """Does it decide, itself or by the variable that it gives a value, how often a loop turns?
+        """Does it decide, itself or through the variable that it sets, how many rounds a loop
+        makes?
 
         `range(min(K, 64))`; `last = min(K, 64)`, and then `range(last)`.
         """
@@ -211,7 +212,7 @@ class Bounds(Variables):
         return found
 
     def guards_of(self, access: ast.Subscript, axis: int) -> list[tuple[ast.expr, int]]:
-        """Those of an access's guards that test what its index along an axis is made of."""
+        """Those guards of an access that test the variables of its index along an axis."""
         return [
             (test, line)
             for test, line in self.guards(access)
@@ -243,7 +244,7 @@ class Bounds(Variables):
                 yield from self._comparisons(part_of(before, part.id) or before.value, depth - 1)
 
     def _steps_between(self, one: ast.expr, other: ast.expr) -> int:
-        """Through how many assignments two expressions come to share a variable.
+        """The number of assignments after which two expressions share a variable.
 
         Of indices of threads, `k0 + x` and `k0 + y`, the step that all threads share says nothing.
         """
@@ -320,7 +321,7 @@ class Bounds(Variables):
     def letter_of(
         self, index: ast.expr, access: ast.AST, letters: Mapping[str, Sequence[str]]
     ) -> str:
-        """Which size an index is kept below, by a test or a loop around an access; "" if unknown.
+        """The size below which a test or a loop keeps an index of an access; "" if unknown.
 
         Known are `index < A.shape[1]` as a test or part of one with `and`, and loops over range().
         """
@@ -340,7 +341,7 @@ class Bounds(Variables):
     def stands_on_another_axis(
         self, access: ast.Subscript, array: str, axis: int, letters: Mapping[str, Sequence[str]]
     ) -> bool:
-        """Is an index kept below the length of another axis, and is that not the test's fault?
+        """Is an index kept below the length of another axis, although the test is right?
 
         A loop is innocent if the axis that it counts has no index of its own; a test, if it is
         right for the output.

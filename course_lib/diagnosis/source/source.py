@@ -71,7 +71,7 @@ class Source(Bounds):
         return names
 
     def starts(self, name: str) -> list[ast.stmt]:
-        """Where a sum is set to something that does not contain the sum itself."""
+        """Where a sum is set to an expression that does not contain the sum itself."""
         return [
             statement
             for statement in self.local_stores(name) or self.assignments(name)

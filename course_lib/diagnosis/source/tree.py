@@ -266,7 +266,7 @@ class AnswerTree:
         return names
 
     def handed_over(self, array: str) -> list[ast.Call]:
-        """The calls of device functions that are given an array."""
+        """The calls of device functions that get an array as an argument."""
         functions = {function.name for function in self.functions}
         return sorted(
             (

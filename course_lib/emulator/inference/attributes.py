@@ -70,7 +70,7 @@ class FieldTyper(Typer):
         return Typed(T.field_type(owner, name))
 
     def no_field(self, node: ast.Attribute | ast.Subscript, record: T.RecordType) -> Exception:
-        """The refusal of what a record does not have."""
+        """The refusal of a field that a record does not have."""
         names = ", ".join(record.dtype.names or ())
         message = say(
             "{record} has the fields {names}.", record=ast.unparse(node.value), names=names
@@ -243,7 +243,7 @@ class MethodTyper(Typer):
     call_function: CallFunction
 
     def method(self, node: ast.Call, env: Environment) -> Typed | None:
-        """The type of a method's call; None if it is none that is known."""
+        """The type of a method's call; None if the method is unknown."""
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             return None
         if not isinstance(node.func, ast.Attribute):

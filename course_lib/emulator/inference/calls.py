@@ -309,7 +309,7 @@ class CallTyper(MethodTyper):
         return Typed(typing.return_type)
 
     def _as_declared(self, kernel: Kernel, found: T.Type, declared: np.dtype | None) -> T.Type:
-        """What a function returns: a number becomes what it is declared as, nothing else does."""
+        """What a function returns: a number gets the declared type; nothing else is converted."""
         if declared is None or T.is_scalar(found):
             return declared or found
         message = say(
@@ -322,7 +322,7 @@ class CallTyper(MethodTyper):
         raise rejection("compile-error", message, kernel.tree, hint)
 
     def call_itself(self, node: ast.Call, kernel: Kernel, arguments: list[Typed]) -> Typed:
-        """A call of a function by itself: with arguments of the same types, as Numba has it."""
+        """A recursive call: with arguments of the same types, as Numba requires."""
         kinds, _ = self.declared_types(node, kernel, [typed.type for typed in arguments])
         if self.outer:
             message = say(
@@ -346,7 +346,7 @@ class CallTyper(MethodTyper):
     def declared_types(
         self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
     ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
-        """What a function makes of arguments of these types, and what it is declared to return."""
+        """The parameter types of a function called with these arguments, and its declared result."""
         declared = declared_signatures(kernel)
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
@@ -418,7 +418,7 @@ class CallTyper(MethodTyper):
         return refusal
 
     def no_number_of_pythons(self, call: ast.Call) -> str:
-        """A constant from outside that Numba takes for a number, but not for a literal."""
+        """A constant from outside that Numba treats as a number, but not as a literal."""
         names = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
         for name in sorted(names - self.typing.own):
             if isinstance(self.kernel.namespace.get(name), np.integer):

@@ -131,7 +131,9 @@ class AssignmentTyper(ExpressionTyper):
             self.typing.parts.add(target)
 
     def store_part(self, target: ast.Subscript, place: T.ArrayType, value: Typed) -> None:
-        """Refuse what Numba does not write into a part of an array: all but numbers and tuples."""
+        """Refuse everything but numbers and tuples, as Numba writes nothing else into a part of an
+        array.
+        """
         if isinstance(value.type, T.ArrayType):
             message = "Numba cannot copy a whole array to another one inside a kernel."
             hint = "Which loop, or which thread, should copy each element?"
@@ -281,7 +283,7 @@ class FlowTyper(AssignmentTyper):
         self.around(node).continues.append(env)
 
     def around(self, node: ast.Break | ast.Continue) -> _Loop:
-        """The innermost loop, which a `break` or `continue` is about."""
+        """The innermost loop, to which a `break` or `continue` belongs."""
         if not self.loops:
             message = say("`{word}` is outside of any loop.", word=_keyword(node))
             hint = "An `if` around the other lines keeps a thread away from them."

@@ -213,7 +213,7 @@ class _Inference(FlowTyper):
         arguments: Sequence[Typed],
         declared: T.Type | None,
     ) -> Typing:
-        """Where a function calls itself, its other paths say first what it returns."""
+        """Types a function; where it calls itself, its other paths decide first what it returns."""
         result, depth = declared, self.common.depth
         for _ in range(MAX_LOOP_PASSES):
             inner = _Inference(kernel, outer, self.callers, self.common)
@@ -335,7 +335,7 @@ class _Inference(FlowTyper):
             raise rejection("compile-error", message, node)
 
     def is_constant_text(self, node: ast.expr) -> bool:
-        """Whether what an exception says is known when the kernel is compiled."""
+        """Whether the message of an exception is known when the kernel is compiled."""
         if isinstance(node, ast.Tuple):
             return all(map(self.is_constant_text, node.elts))
         if isinstance(node, ast.BinOp):

@@ -38,7 +38,7 @@ class Common:
     without_optional: set[ast.AST] = field(default_factory=set)
 
     def typings_of(self, kernel: Kernel) -> dict[tuple[T.Type, ...], Typing]:
-        """What is known of a function: its types, for arguments of each kind."""
+        """The typings of a function, one for each combination of argument types."""
         if self.remembers and kernel.compiled is not None:
             return kernel.compiled
         return self.typings.setdefault(kernel.tree, {})
@@ -126,7 +126,7 @@ class Typer:
     def without_common_type(
         self, left: T.Type, right: T.Type, node: ast.AST, what: str
     ) -> KernelRejected:
-        """The refusal of two types that nothing holds both of; Numba has it for None and texts."""
+        """The refusal of two types without a common one; Numba has one for None and for texts."""
         facts = {"what": what, "left": left, "right": right}
         if T.Static(None) in (left, right):
             message = (
@@ -235,13 +235,13 @@ class Typer:
             raise rejection("compile-error", message, node, ENUM_HINT)
 
     def refuse_member_as_element(self, node: ast.expr, place: T.Type) -> None:
-        """Numba makes an integer of a member of an IntEnum, and nothing else."""
+        """Refuse a member of an IntEnum where it would become anything but an integer."""
         element = place.dtype if isinstance(place, T.ArrayType) else place
         if not T.is_integer(element):
             self.refuse_member(node)
 
     def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
-        """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""
+        """Numba treats a member of an IntEnum as an integer, and compiles none beside a float."""
         kinds = [self.typing.types[expression] for expression in operands]
         if any(T.is_float(kind) or T.is_complex(kind) for kind in kinds):
             for expression in operands:

@@ -66,7 +66,9 @@ class ValueTyper(Typer):
         return self.known(node, self.global_value(node))
 
     def from_another_path(self, node: ast.Name) -> Typed:
-        """A variable that no path to here sets: Numba takes what another path would have set."""
+        """A variable that no path to here sets: Numba uses the value that another path would have
+        set.
+        """
         stores = [
             each
             for each in ast.walk(self.kernel.tree)
@@ -114,7 +116,7 @@ class ValueTyper(Typer):
         raise rejection("compile-error", message, node, hint_at_name(node.id, self.names_known()))
 
     def names_known(self) -> list[str]:
-        """The names that a name may have been meant for: of this function, around it, Python's."""
+        """The names that a misspelt name may have meant: of this function, around it, Python's."""
         stored = names_with(ast.walk(self.kernel.tree))
         return [*self.kernel.parameters, *stored, *COMMON_BUILTINS, *self.kernel.namespace]
 
@@ -129,7 +131,7 @@ class ValueTyper(Typer):
         return env
 
     def decided(self, test: ast.expr) -> bool | None:
-        """What a test comes to, where Numba leaves the other side out; None if both are compiled.
+        """The result of a test where Numba leaves the other side out; None if both are compiled.
 
         It does so for literals, for constants from outside and comparisons of them, for a name
         that is set once, to one of these, and where a parameter that nobody changes is compared
@@ -185,7 +187,7 @@ class ValueTyper(Typer):
 
     @staticmethod
     def compared(op: ast.cmpop, left: Any, right: Any) -> Any:
-        """What a comparison of two fixed values comes to; of texts, only whether they are equal."""
+        """The result of comparing two fixed values; texts are only compared for equality."""
         sides = (left, right)
         words = any(side is None or isinstance(side, str) for side in sides)
         identity = isinstance(op, ast.Is | ast.IsNot)

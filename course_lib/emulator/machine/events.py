@@ -127,13 +127,13 @@ class Observer:
         """Lanes print a line each; of `more` lanes the lines are not made, as nobody keeps them."""
 
     def enter_loop(self, node: ast.For | ast.While, path: Path) -> None:
-        """A loop begins; `path` are the lines of the calls that led there."""
+        """A loop begins; `path` holds the lines of the calls that led there."""
 
     def end_turn(self) -> None:
         """The innermost loop has made a turn."""
 
     def leave_loop(self, turns: int) -> None:
-        """The innermost loop ends; it would have made so many turns if no lane had left it."""
+        """The innermost loop ends; it would have made this many turns if no lane had left it."""
 
     def limit(
         self,
@@ -150,22 +150,22 @@ class Observer:
     # -- waiting ------------------------------------------------------------------------------
 
     def arrived(self, line: int, mask: Mask) -> None:
-        """Lanes come to a barrier."""
+        """Lanes arrive at a barrier."""
 
     def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         """The lanes that have arrived at a barrier may pass; `live` have not ended yet."""
 
     def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
-        """The same of a barrier of the whole grid."""
+        """The same for a barrier of the whole grid."""
 
     def passed(self, line: int, mask: Mask) -> None:
         """Lanes go on behind a barrier."""
 
     def fence(self, mask: Mask, scope: Scope) -> None:
-        """Lanes let those of their "block", or of the "grid", see what they have done so far."""
+        """Lanes make what they have done so far visible to their "block", or to the "grid"."""
 
     def meets(self, mask: Mask) -> None:
-        """Lanes come to a function that a warp carries out together."""
+        """Lanes come to a function that a warp executes together."""
 
     def syncwarp(self, mask: Mask) -> None:
         """Lanes pass a `syncwarp`."""
@@ -176,7 +176,7 @@ class Observer:
         """Lanes or an agent arrive at a barrier in shared memory, or have waited for a phase."""
 
     def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
-        """Lanes start what an agent does: it knows what they know."""
+        """Lanes start an agent's work: the agent knows what they know."""
 
     def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
         """Lanes know that an agent is done."""
@@ -185,7 +185,7 @@ class Observer:
         """An agent reads or writes memory."""
 
     def never_awaited(self, key: Key, line: int) -> None:
-        """Somebody has arrived at a barrier, made in this line, and nobody waits there."""
+        """A thread or agent has arrived at a barrier, made on this line, and nobody waits there."""
 
     def too_many_bytes(self, line: int, count: int) -> None:
         """Copies bring more bytes than a barrier, made on this line, was told to expect."""
@@ -198,10 +198,10 @@ class Observer:
     def registers(
         self, lanes: np.ndarray, count: int, change: Callable[[int, int], int], line: int
     ) -> None:
-        """Lanes ask for so many registers; `change` gives how many they have then."""
+        """Lanes ask for a number of registers; `change` says how many they get."""
 
     def not_fenced(self, lane: int, onlooker: Onlooker, made: int, line: int) -> None:
-        """A barrier is used that others than its block's threads need not see yet."""
+        """A barrier is used that threads beyond its block's own need not see yet."""
 
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         """A lane uses a barrier in shared memory that nobody has made."""
@@ -258,10 +258,12 @@ class Observer:
         """The lanes in `bad` use a variable that they have not set."""
 
     def broken_warp(self, name: str, mask: Mask, line: int) -> None:
-        """Some lanes of a warp carry out what whole warps do together."""
+        """Only some lanes of a warp execute what whole warps have to execute together."""
 
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
-        """Lanes call what lanes of their warp should call as well; both as rows of warps."""
+        """Lanes call a function that other lanes of their warp should call, too; both as rows of
+        warps.
+        """
 
     def no_such_lane(
         self, name: str, lanes: np.ndarray, wanted: np.ndarray, active: np.ndarray, line: int
@@ -336,7 +338,9 @@ class AtomicUpdate:
 
     @property
     def one_by_one(self) -> bool:
-        """Whether the lanes take turns: NumPy does many at once, but tells no old values."""
+        """Whether the lanes take turns: NumPy does many at once, but does not return the old
+        values.
+        """
         return self.returns_old or not isinstance(self.combine, np.ufunc)
 
     def carry_out(

@@ -54,7 +54,7 @@ class HandedValues(Observer):
         writers[cells] = who if access.kind == "store" else NOBODY
 
     def loaded(self, storage: np.ndarray, place: Value, value: Value, line: int) -> Value:
-        """What the lanes get that read `value` there."""
+        """The values that lanes get which read `value` there."""
         key = (self._spaces, line)
         self.kept[key].append(value)
         given = next(self._given.get(key, iter(())), None)

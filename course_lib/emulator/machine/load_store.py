@@ -164,7 +164,7 @@ class LoadStoreUnit:
     def _reached(
         self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int, kind: str
     ) -> tuple[Value, Mask, Mask]:
-        """Where an access goes, the lanes for which it is allowed, and those that want it."""
+        """The target of an access, the lanes for which it is allowed, and those that want it."""
         active = view.lanes(active)
         if view.allocation.space != "global":
             self.observers.index(view, indices, active, line)
@@ -281,7 +281,9 @@ class LoadStoreUnit:
             _scatter(storage, place, new, mask.array)
 
     def _counts(self, allocation: Allocation) -> bool:
-        """Whether it matters when a cell is written: not once all are, but in shared memory."""
+        """Whether the time of a write matters: not once all cells are written, except in shared
+        memory.
+        """
         if allocation.written_in is None:
             return False
         ages = allocation.ages
@@ -348,7 +350,7 @@ class LoadStoreUnit:
         elements: int = 1,
         changes: np.ndarray | None = None,
     ) -> Access | None:
-        """Tell the observers of an access; returns it, if it is a copy or any of them hears."""
+        """Report an access to the observers; returns it if it is a copy or any of them listens."""
         allocation = view.allocation
         if allocation.copies is not None and allocation.copies.count:
             self._check_copies(kind, allocation, cell, mask, line, elements)
@@ -392,7 +394,7 @@ class LoadStoreUnit:
         active: Mask,
         line: int,
     ) -> Value:
-        """Replace one element for each active lane by what follows it; `step`'s second result."""
+        """Replace one element for each active lane by its successor; `step`'s second result."""
         allocation = view.allocation
         cell, mask, faults = self._checker.cells(view, indices, active)
         self.report_faults(faults, allocation, "load", line)

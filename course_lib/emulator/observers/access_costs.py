@@ -244,7 +244,7 @@ class LaunchCosts:
     def _lies_apart(
         self, at: AccessPlace, sites: Sequence[tuple[AccessPlace, AccessCounts]]
     ) -> bool:
-        """Is what a launch touches of an array so far apart that no order of threads helps?"""
+        """Are the elements that a launch touches so far apart that no order of threads helps?"""
         touched = self.meter.touched[at.array]
         marks = touched.loaded if at.kind == "load" else touched.stored
         elements, size = np.flatnonzero(marks), self.meter.arrays[at.array].dtype.itemsize
@@ -273,7 +273,7 @@ class LaunchCosts:
         )
 
     def _conflicts(self) -> Iterator[Finding]:
-        """Accesses to shared memory that are served in more turns than their width needs."""
+        """Accesses to shared memory that need more wavefronts than their width requires."""
         sites = [(at, site) for at, site in self.meter.sites.items() if at.space == "shared"]
         total = sum(site.wavefronts for _, site in sites)
         for at, site in sites:
@@ -294,7 +294,7 @@ class LaunchCosts:
             )
 
     def _added_again(self) -> Iterator[Finding]:
-        """Sums that all threads make, each the same."""
+        """Sums that every thread computes, each the same."""
         for at, site in self.meter.sites.items():
             warps = self.blocks * -(-self.threads // WARP_SIZE)
             full = site.elements >= self.threads * self.blocks * site.requests / warps / 2
@@ -352,7 +352,7 @@ class LaunchCosts:
             )
 
     def _read_again(self) -> Iterator[Finding]:
-        """Elements of its own that a thread loads in every turn of a loop."""
+        """A thread's own elements that it loads in every turn of a loop."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
         for (array, _), fetched in self.notes.fetched.items():
             own = np.flatnonzero((fetched.again >= REPEATED - 1) & ~fetched.others)
@@ -438,7 +438,7 @@ class LaunchCosts:
             )
 
     def _by_data(self, line: int, array: str) -> bool:
-        """Does what was loaded decide which element of an array a line accesses?"""
+        """Do loaded data decide which element of an array a line accesses?"""
         for tree, names in self.flows:
             if not holds(tree, line):
                 continue

@@ -61,7 +61,7 @@ class NotedFindings(dict[tuple[Any, ...], Finding]):
     """The findings of one launch, each once per code, severity, lines and array."""
 
     def note(self, found: Finding) -> None:
-        """Keep a finding, unless its like is there."""
+        """Keep a finding, unless the same one is there already."""
         array = found.cell.split("[")[0]
         self.setdefault((found.code, found.severity, found.line, found.other_line, array), found)
 

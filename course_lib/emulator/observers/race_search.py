@@ -136,12 +136,12 @@ class Touched:
         return int(self.lowest[place]), int(self.highest[place])
 
     def place_in_program(self) -> tuple[Any, ...]:
-        """To sort by; a statement loads before it stores, whatever the schedule."""
+        """A sort key: a statement loads before it stores, whatever the schedule."""
         *where, _ = self.order
         return (*where, -1, KINDS[self.kind])
 
     def conflict(self, other: Touched) -> tuple[int, int, int] | None:
-        """A cell that two different ones touched, one here and one there, and who they are."""
+        """A cell that two different threads or blocks touched, one in each table, and which two."""
         begin = max(self.begin, other.begin)
         end = min(each.begin + len(each.lowest) for each in (self, other))
         here, there = (slice(begin - e.begin, max(end - e.begin, 0)) for e in (self, other))

@@ -130,7 +130,7 @@ class RaceDetector(Observer):
             self._fold()
 
     def _fold(self) -> None:
-        """Keep of the accesses so far only the lowest and the highest thread for each cell."""
+        """Keep only the lowest and the highest thread for each cell of the accesses so far."""
         entries, self._entries, self._lanes = self._entries, [], 0
         # What syncwarp orders cannot be folded; it is judged now.
         self._judge([each for each in entries if each.warp_syncs is not None])

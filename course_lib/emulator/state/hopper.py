@@ -99,13 +99,13 @@ class Phases:
         self.missing = self.expected
 
     def arrive(self, count: int = 1, announced: int = 0) -> None:
-        """So many threads arrive, and announce so many bytes."""
+        """This many threads arrive, and announce this many bytes."""
         self.missing -= count
         self.bytes += announced
         self._go_on()
 
     def come(self, count: int) -> None:
-        """So many bytes have come."""
+        """This many bytes have arrived."""
         self.bytes -= count
         self._go_on()
 
@@ -115,7 +115,7 @@ class Phases:
             self.missing = self.expected
 
     def has_passed(self, parity: int) -> bool:
-        """Whether the phase before the one that is under way has this parity."""
+        """Whether the phase before the current one has this parity."""
         return self.phase % 2 != parity % 2
 
 

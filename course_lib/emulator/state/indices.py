@@ -122,7 +122,7 @@ class IndexChecker:
     def _wrapped(
         self, index: Value, length: Value, axis: int, mask: Mask, faults: list[Fault]
     ) -> Value:
-        """Numba lets a negative index count from the end, on the GPU too."""
+        """Indices with negative ones counted from the end, as Numba does, on the GPU too."""
         negative = (index < 0) & (index >= -np.asarray(length))
         counted = mask.where(negative)
         if not counted.empty:

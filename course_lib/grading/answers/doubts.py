@@ -31,8 +31,9 @@ class _Event:
         return not self.binding.way
 
     def is_read(self, own: Segment) -> bool:
-        """Does the examination tell by itself what is bound here? It reads the answer's own cell,
-        an `if` with a constant test and a `try` in which nothing fails as well."""
+        """Does the examination itself find out what is bound here? It reads the answer's own cell,
+        also an `if` with a constant test and a `try` in which nothing fails.
+        """
         here = self.segment.order == own.order
         return self.is_sure or (here and self.binding.way in ("inside `if`", "inside `try`"))
 

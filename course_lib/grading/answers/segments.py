@@ -333,7 +333,7 @@ class Form:
         return not given or shapes_of(self.names, segment.code) != given
 
     def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
-        """Whether a cell without the definition tries to answer all the same."""
+        """Whether a cell without the definition still tries to answer."""
         if self.is_one_function:
             return bool(segment.binding(self.exercise.id)) or self.is_begun_in(segment)
         return marked and any(map(segment.binding, self.names))

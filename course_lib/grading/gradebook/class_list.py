@@ -39,7 +39,7 @@ class Event:
 
     @property
     def is_like(self) -> tuple[object, ...]:
-        """What two events have in common between which nothing happened."""
+        """What two events share if nothing happened between them."""
         return self.digest, self.points, self.verdict
 
 
@@ -69,7 +69,7 @@ class Counted:
 
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Counted:
-        """What `stored` has put down; errors of any kind where it is something else."""
+        """The object that `stored` wrote down; errors of any kind where it is something else."""
         return cls(
             *_graded(stored["submission"], stored["answers"]),
             frozenset(stored["named"]),

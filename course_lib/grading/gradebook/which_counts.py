@@ -46,7 +46,7 @@ class WhatCounts:
     graded: set[str] = field(default_factory=set)  # the keys of those that this run was given
 
     def in_short(self) -> tuple[list[Submission], Collection[str], int]:
-        """Who was given to this run, who of them was there before, how many others there are."""
+        """Who was given to this run, which of them were there before, how many others there are."""
         given = [e.submission for e in self.counted if e.submission.key in self.graded]
         return given, self.before.keys() & self.graded, len(self.counted) - len(given)
 

@@ -59,7 +59,7 @@ class Owner:
 
     @property
     def identity(self) -> object:
-        """What one owner's files have in common: a platform's number, or "ada" of ada.py."""
+        """What one owner's files share: a platform's number, or "ada" of ada.py."""
         if self.platform_id:
             return self.platform, self.platform_id
         is_plain = not self.platform and self.raw.lower().endswith((".ipynb", ".py"))
