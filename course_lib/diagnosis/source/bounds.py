@@ -90,7 +90,7 @@ class Variables(AnswerTree):
         return names
 
     def staged(self, operand: str) -> set[str]:
-        """The shared arrays into which elements of `operand` are put, perhaps through a variable."""
+        """The shared arrays that get elements of `operand`, perhaps through a variable."""
         found = set()
         for name in self.shared_names():
             for access in self.accesses(name, store=True):

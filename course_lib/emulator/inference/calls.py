@@ -346,7 +346,7 @@ class CallTyper(MethodTyper):
     def declared_types(
         self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
     ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
-        """The parameter types of a function called with these arguments, and its declared result."""
+        """The types of a function's parameters for these arguments, and its declared result."""
         declared = declared_signatures(kernel)
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
