@@ -1,4 +1,4 @@
-"""The GPU at hand: its clock for the contest, its name, its facts, and the versions around it.
+"""The GPU at hand: its clock for the contest, its name, its facts, and the package versions.
 
 Timing a launch of a few microseconds from Python measures Python. So before each sample the GPU
 is held: a kernel that only sleeps keeps it busy until every launch of the sample is in its queue.

@@ -1,4 +1,4 @@
-"""Attention, and what wrong one computes: by other formulas, lanes or steps of the softmax."""
+"""What wrong attention computes: by other formulas, other lanes, or other steps of the softmax."""
 
 from __future__ import annotations
 
@@ -249,9 +249,6 @@ def _with_ghosts(tile: int, score: float, Q: Array, K: Array, V: Array) -> Array
     scores = np.pad(scores_of(Q, K), ((0, 0), (0, ghosts)), constant_values=score)
     result: Array = softmax(scores) @ np.pad(V, ((0, ghosts), (0, 0)))
     return result
-
-
-# --- Lanes --------------------------------------------------------------------------------------
 
 
 # --- The running maximum -----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""From a slip to its line: which finder knows the kind of place that it names, and most finders."""
+"""From a slip to its line: the finders for loads, stores, calls and sums, and the table of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers up to which alone an answer may be right, or for which alone; and what settles each.
+"""Numbers that make an answer right only up to a size, or only for one; and what settles each.
 
 A limit that no launch has ever met is a suspicion if some size, grown long, comes closer to it. One
 small launch just beyond it tells: the numbers go wrong, or the suspicion was unfounded.

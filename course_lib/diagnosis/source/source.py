@@ -1,4 +1,4 @@
-"""An answer's source: the line to blame once the slip is known, and what its expressions are worth.
+"""An answer's source: the line to blame once the slip is known, and the values of expressions.
 
 Numbers say what went wrong; the source says only where that is written. A function that cannot tell
 returns None, and the finding has no line.

@@ -1,4 +1,4 @@
-"""From indices to cells: checked against the axes of the array before anything is touched."""
+"""From indices to cells, each checked against the axes of its array before anything is touched."""
 
 from __future__ import annotations
 
