@@ -216,7 +216,7 @@ class CauseSearch:
         elif fact and fact.kind != NOT_FINITE and not plain:
             message = self.sentence_of(fact)[0]
         elif lost:  # perhaps in another launch than that whose numbers are told
-            message, hint, has_values = lost.message, lost.hint, True  # type: ignore[assignment]
+            message, has_values = lost.message, True
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
             message = tell.says("shows elsewhere", line=Line(seen.line), seen=message)
         else:

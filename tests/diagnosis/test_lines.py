@@ -6,7 +6,7 @@ import pytest
 from every_case import every_case
 
 from course_lib.checking import examine_source
-from course_lib.curriculum import EXERCISES
+from course_lib.curriculum import EXERCISES, TASKS
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32\n\n\n@cuda.jit\n"
 PLACE = "col, row = cuda.grid(2)\nM, K = A.shape\nN = B.shape[1]\n"
@@ -102,6 +102,22 @@ if row < M and col < N:
         "wrong-loop-bound",
         "",
     ),
+    "a bound that is worked out before its loop": (
+        "block_sums",
+        """part = cuda.shared.array(64, float32)
+t = cuda.threadIdx.x
+if cuda.grid(1) < x.shape[0]:
+    part[t] = x[cuda.grid(1)]
+cuda.syncthreads()
+if t == 0:
+    count = x.shape[0] % 64  #!
+    total = float32(0)
+    for k in range(count):
+        total += part[k]
+    sums[cuda.blockIdx.x] = total""",
+        "wrong-loop-bound",
+        "all terms from number",
+    ),
     "a step that is shifted": (
         "matmul_naive",
         SUM.replace("A[row, k] *", "A[row, k + 1] *").replace("col]\n", "col]  #!\n"),
@@ -136,14 +152,15 @@ if row < M and col < N:
 
 
 @pytest.mark.parametrize(
-    "exercise", ["mat_add", pytest.param("matmul_naive", marks=pytest.mark.slow)]
+    "exercise", ["mat_add", "block_sums", pytest.param("matmul_naive", marks=pytest.mark.slow)]
 )
 def test_told_at_its_line(exercise: str) -> None:
     @every_case("name", [name for name, row in SAID.items() if row[0] == exercise])
     def told(name: str) -> None:
         _, body, code, said = SAID[name]
+        entry = EXERCISES.get(exercise) or TASKS[exercise]
         lines = "".join(f"    {line}\n" for line in body.splitlines())
-        text = f"{HEAD}def {exercise}({', '.join(EXERCISES[exercise].parameters)}):\n{lines}"
+        text = f"{HEAD}def {exercise}({', '.join(entry.parameters)}):\n{lines}"
         first, *others = examine_source(exercise, text, debug=True).errors
         marked = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith("#!")]
         assert (first.code, [first.line]) == (code, marked), str(first)

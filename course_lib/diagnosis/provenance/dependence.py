@@ -249,8 +249,7 @@ class Experiment:
         return (*self.inputs[:number], changed, *self.inputs[number + 1 :])
 
     def _expected_of_changed(self, number: int, cells: Array) -> Array:
-        inputs = self._with_others(number, cells)
-        return expected_of(self.launcher.problem, self.case, inputs)[0].reshape(-1)
+        return self.launcher.problem.result(*self._with_others(number, cells)).reshape(-1)
 
     def _other_than(self, number: int) -> Callable[[Array], Array]:
         """What a changed cell of an input holds: half of it with the other sign, or half as much

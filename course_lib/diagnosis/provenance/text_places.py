@@ -10,7 +10,7 @@ from functools import cached_property
 from course_lib.diagnosis.provenance.copies import TextSite
 from course_lib.diagnosis.provenance.dependence import Experiment
 from course_lib.diagnosis.provenance.facts import Fact
-from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.source import Source, bound_line
 from course_lib.diagnosis.source.tree import (
     BLOCK,
     THREAD,
@@ -195,6 +195,7 @@ class TextPlaces:
 
     def _heads(self, loops: Iterable[ast.For | ast.While]) -> Iterator[int]:
         for loop in loops:
+            yield bound_line(self.source, loop)
             yield loop.lineno
             yield from self._definitions([loop.iter if isinstance(loop, ast.For) else loop.test])
 

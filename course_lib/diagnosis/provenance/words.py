@@ -155,7 +155,12 @@ def code_of(fact: Fact, source: Source, line: int) -> str:
         return SUM  # it is set to a number again
     if fact.kind == START and isinstance(statement, ast.Assign):
         return usual if is_constant(statement.value) else "wrong-formula"
-    code = BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
+    kind = type(statement)
+    if isinstance(statement, ast.Assign) and source.heads_a_loop(
+        statement
+    ):  # it works out a loop's bound
+        kind = ast.For
+    code = BY_STATEMENT.get((fact.kind, kind), usual)  # type: ignore[arg-type]
     if isinstance(statement, ast.If) and asks_about_elements(statement.test, source.kernel):
         return "wrong-formula" if code == TEST else code
     return code

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from course_lib.diagnosis.repair.words import SAYS as SAYS_OF_KERNELS
+from course_lib.diagnosis.words import tell as tell_of_kernels
 from course_lib.wording.tables import Wording, Words
 
 tell = Words(
     {
+        **tell_of_kernels.rows,
         "other language": Wording(
             "missing-answer",
             "{kernel} is written in {language}, but the task asks for {wanted}.",
@@ -43,11 +45,7 @@ tell = Words(
             "{name} is an input, but the kernel stores into it.",
             "Which array should hold the result of {formula}?",
         ),
-        "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} The effect shows at {line}."),
         "dropped": Wording("no-effect", "{seen} {dropped}"),
-        "one change": Wording("", "{seen} One change here would make it right: {says}."),
-        "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
     }
 )
 # As repair/words.py has them, where nobody is a thread.

@@ -29,8 +29,8 @@ from course_lib.emulator.profile.request_costs import (
     SECTOR_BYTES,
     GlobalCost,
     SharedCost,
-    passes_per_row,
-    sectors_per_row,
+    global_counts,
+    shared_counts,
 )
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import GLOBAL_BASE, Access, Allocation, Memory
@@ -107,20 +107,14 @@ def costs_of(accesses: Sequence[Access]) -> list[Cost]:
     access, count = accesses[0], len(accesses)
     addresses, active, repeats = _rows_of_warps(accesses)
 
-    def of_accesses(of_rows: np.ndarray) -> np.ndarray:
-        summed: np.ndarray = of_rows.reshape(count, -1).sum(axis=1)
-        return summed * repeats
-
-    requests = of_accesses(np.any(active, axis=1, keepdims=True))
-    if access.allocation.space == "global":
-        sectors = of_accesses(sectors_per_row(addresses, active, access.width))
-        asked = np.count_nonzero(active, axis=1) * access.width
-        least = of_accesses(-(-asked // SECTOR_BYTES))
-        counts = np.stack([requests, sectors, least], axis=1)
-        return [GlobalCost(*each) for each in counts.tolist()]
-    wavefronts, needed = map(of_accesses, passes_per_row(addresses, active, access.width))
-    counts = np.stack([requests, wavefronts, wavefronts - needed], axis=1)
-    return [SharedCost(*each) for each in counts.tolist()]
+    cost, counts_of = (
+        (GlobalCost, global_counts)
+        if access.allocation.space == "global"
+        else (SharedCost, shared_counts)
+    )
+    of_warps = counts_of(addresses, active, access.width)
+    of_accesses = of_warps.reshape(count, -1, of_warps.shape[1]).sum(axis=1) * repeats
+    return [cost(*counts) for counts in of_accesses.tolist()]
 
 
 def _rows_of_warps(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray, int]:

@@ -53,16 +53,22 @@ def distinct_per_row(numbers: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 
 def global_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> GlobalCost:
-    """The cost of one access to global memory, of so many bytes (1, 2, 4, 8 or 16) per lane.
+    """The cost of one access to global memory; arguments as for `global_counts`."""
+    return GlobalCost(*global_counts(addresses, active, width).sum(axis=0).tolist())
+
+
+def global_counts(addresses: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
+    """Of each warp, the fields of `GlobalCost`, for so many bytes (1, 2, 4, 8 or 16) per lane.
 
     `addresses` are bytes, shape (warps, 32); so is `active`, which says what lanes take part.
     """
-    requests = int(np.count_nonzero(active.any(axis=1)))
-    return GlobalCost(requests, int(sectors_per_row(addresses, active, width).sum()))
+    sectors = sectors_per_row(addresses, active, width)
+    least = -(-(np.count_nonzero(active, axis=1) * width) // SECTOR_BYTES)
+    return np.stack([active.any(axis=1), sectors, least], axis=1)
 
 
 def sectors_per_row(addresses: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
-    """How many sectors each warp touches; arguments as for `global_cost`."""
+    """How many sectors each warp touches; arguments as for `global_counts`."""
     first = addresses // SECTOR_BYTES
     last = (addresses + (width - 1)) // SECTOR_BYTES
     if np.array_equal(first, last):
@@ -84,16 +90,20 @@ def wavefronts_per_row(words: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 
 def shared_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> SharedCost:
-    """The cost of one access to shared memory; arguments as for `global_cost`."""
-    requests = int(np.count_nonzero(active.any(axis=1)))
-    wavefronts, needed = (int(each.sum()) for each in passes_per_row(addresses, active, width))
-    return SharedCost(requests, wavefronts, wavefronts - needed)
+    """The cost of one access to shared memory; arguments as for `global_counts`."""
+    return SharedCost(*shared_counts(addresses, active, width).sum(axis=0).tolist())
+
+
+def shared_counts(addresses: np.ndarray, active: np.ndarray, width: int) -> np.ndarray:
+    """Of each warp, the fields of `SharedCost`; arguments as for `global_counts`."""
+    wavefronts, needed = passes_per_row(addresses, active, width)
+    return np.stack([active.any(axis=1), wavefronts, wavefronts - needed], axis=1)
 
 
 def passes_per_row(
     addresses: np.ndarray, active: np.ndarray, width: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each warp's wavefronts, and those that it needs at least; arguments as for `global_cost`.
+    """Each warp's wavefronts, and those that it needs at least; arguments as for `global_counts`.
 
     Lanes of 8 or 16 bytes are served in 2 or 4 phases, or in half as many where lanes share
     addresses in pairs (see `paired`).
