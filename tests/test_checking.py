@@ -365,23 +365,20 @@ def mat_add(A, B, C):
     ],
     ids=str,
 )
-def test_a_check_judges_the_last_text_of_the_cell(cells: list[str], says: str | None) -> None:
+def test_a_check_judges_the_last_text_of_the_cell(
+    cells: list[str], says: str | None, new_shell
+) -> None:
     """The name still stands for the answer before; the student looks at the one that failed."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
+    shell = new_shell()
     unrun_cells.load_ipython_extension(shell)
     shell.run_cell("from numba import cuda\nimport course_lib", store_history=True)
-    try:
-        for text in cells:
-            with contextlib.redirect_stdout(io.StringIO()):
-                shell.run_cell(text, store_history=True)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("IPython.get_ipython", lambda: shell)
-            with contextlib.redirect_stdout(io.StringIO()) as said:
-                result = shell.run_cell('course_lib.check("mat_add", mat_add)', store_history=True)
-    finally:
-        shell.history_manager.end_session()
+    for text in cells:
+        with contextlib.redirect_stdout(io.StringIO()):
+            shell.run_cell(text, store_history=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("IPython.get_ipython", lambda: shell)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            result = shell.run_cell('course_lib.check("mat_add", mat_add)', store_history=True)
     if says is None:
         assert result.success
     else:
