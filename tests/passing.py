@@ -25,7 +25,7 @@ def passes(exercise_id: str, text: str, seed: int = 0) -> bool:
         return False
 
 
-def without_cause(exercise_id: str, text: str) -> Report:
+def without_cause(exercise_id: str, text: str, seed: int = 0) -> Report:
     """The verdict and, at the least, the points: a cause that is found can only cost some."""
     with mock.patch.object(examination, "with_causes", lambda _, found, trials: found):
-        return examine_source(exercise_id, text, debug=True)
+        return examine_source(exercise_id, text, seed=seed, debug=True)

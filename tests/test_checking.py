@@ -15,6 +15,7 @@ import known_kernels
 import pytest
 from every_case import every_case
 from numba import cuda
+from passing import without_cause
 from sampling import few
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
@@ -161,7 +162,7 @@ def test_a_wrong_answer_is_told_all_that_costs_points() -> None:
 def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
     text = f"{IMPORTS}@cuda.jit\ndef matmul_tiled(A, B, C):\n    col, row = cuda.grid(2)\n"
     text += f"    if row < C.shape[0] and col < C.shape[1]:\n        {body}\n"
-    report = judged(text)
+    report = without_cause("matmul_tiled", text)
     assert not report.right_where_even
     assert set(report.earned.values()) == {0}
 

@@ -19,7 +19,7 @@ from course_lib.emulator.profile.profile import Profile
 
 JUDGED = {**TASKS, **EXERCISES}
 MUTANTS = [each for each in all_mutants() if JUDGED[each.exercise].kind.name == "kernel"]
-FAST_ONE_IN = 100
+FAST_ONE_IN = 200
 SLOW_ONE_IN = 100
 
 

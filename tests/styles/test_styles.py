@@ -48,7 +48,7 @@ AT_LEAST = {
 }
 
 
-FAST_ONE_IN = 16  # of the answers; every so many are in the set of `--all`, and `--long` tries all
+FAST_ONE_IN = 32  # of the answers; every so many are in the set of `--all`, and `--long` tries all
 ALL_ONE_IN = 4
 
 
