@@ -139,7 +139,13 @@ def test_wrong_on_uneven_shapes_alone_keeps_what_was_shown_on_even_ones() -> Non
         ),
         ("acc = float32(0)", "acc = 0.0", "float64-arithmetic", "float32"),
         ("if row < M and col < N:\n", "if True:\n", "out-of-bounds-write", "bounds"),
-        ("(K + TILE - 1) // TILE", "K // TILE", "wrong-loop-bound", "right bounds"),
+        pytest.param(
+            "(K + TILE - 1) // TILE",
+            "K // TILE",
+            "wrong-loop-bound",
+            "right bounds",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["a race", "float64", "no check at the store", "right on even shapes alone"],
 )

@@ -72,8 +72,10 @@ def _cases() -> list[Any]:
     for number, case in enumerate(CASES):
         for turn, schedule in enumerate(SCHEDULES):
             is_first = number % len(SCHEDULES) == turn and number % 3 == 2
-            slow = pytest.mark.slow if is_first else pytest.mark.long
-            cases.append(pytest.param(*case, schedule, marks=slow if number > 1 else ()))
+            slow = pytest.mark.slow if is_first or number < 2 else pytest.mark.long
+            cases.append(
+                pytest.param(*case, schedule, marks=() if number < 2 and number == turn else slow)
+            )
     return cases
 
 
