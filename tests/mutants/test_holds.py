@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from expectations import CHEAP, Mutant, all_mutants
+from expectations import Mutant, all_mutants
 from sampling import marks
-from stored_answers import right_answers_to
+from stored_answers import CHEAP, right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
