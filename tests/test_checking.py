@@ -240,7 +240,6 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
         ("def matmul_tiled(A, B, C):\n    pass\n", "missing-answer"),
         ("def matmul_tiled(A, B, C):\n    ...\n", "missing-answer"),
         ('def matmul_tiled(A, B, C):\n    "Only a docstring."\n', "missing-answer"),
-        ("def matmul_tiled(A, B):\n    B[0, 0] = A[0, 0]\n", "invalid-launch"),
         ("matmul_tiled = 3\n", "missing-answer"),
         ("def matmul_tiled(A, B, C)\n", "compile-error"),
         ("\x00", "compile-error"),
@@ -304,8 +303,7 @@ def test_a_wrong_result_says_where_and_by_how_much() -> None:
     assert "and should be" not in told(message, "graded student")
 
 
-def test_a_tile_under_another_name_is_understood() -> None:
-    assert judged(RIGHT.replace("TILE", "T").replace("T = 16", "T = 32")).passed
+def test_a_tile_that_is_written_as_a_number_is_understood() -> None:
     assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed
 
 
@@ -396,11 +394,8 @@ def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
         "matmul_tiled: int",
         "def f():\n    matmul_tiled = f",
         "class X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1",
-        "class matmul_tiled:\n    pass",
         "for matmul_tiled in (1, 2):\n    pass",
         "from course_lib.kernels.rung_03_tiled import tiled as matmul_tiled",
-        "matmul_tiled = print",
-        "async def matmul_tiled(A, B, C):\n    pass",
         "print(matmul_tiled)",
     ],
 )
