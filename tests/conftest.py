@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
 import threading
 from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +21,13 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # nbformat imports jsonschema, which builds 38 parsers (two seconds in each worker) to check
 # addresses that no notebook has. Without this package jsonschema does not check them.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# The twelve thousand files that tests write: to delete those of earlier sessions from a disk took
+# 17 of 150 seconds, from memory less than one. Docker's /dev/shm is small, and runs no program.
+_MEMORY = Path("/dev/shm")
+if os.access(_MEMORY, os.W_OK) and not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC:
+    if shutil.disk_usage(_MEMORY).free > 2**31:
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 # Whatever a shell starts with `&` has Ctrl-C ignored, and hands that on. Tests that press it in a
 # process of their own mean one that listens.
@@ -69,6 +81,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """What is left goes with the process: to look through it again takes up to two seconds."""
+    gc.freeze()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests first; all others stay in their order."""
@@ -99,3 +116,24 @@ def session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     from course_lib.student import progress  # late: most tests need none of the library for this
 
     monkeypatch.setattr(progress, "_session", progress._Session())
+
+
+@pytest.fixture
+def new_shell() -> Iterator[Callable[[], Any]]:
+    """Makes IPython shells that end with the test.
+
+    Left to the end of the process, each looks through all memory once more: half a minute for 22.
+    """
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shells: list[InteractiveShell] = []
+
+    def make() -> InteractiveShell:
+        shells.append(InteractiveShell())
+        return shells[-1]
+
+    yield make
+    for each in shells:
+        atexit.unregister(each.atexit_operations)
+        each.history_manager.end_session()
+        each.history_manager.close()

@@ -21,6 +21,20 @@ def marks(number: int, *, fast: int = 0, slow: int = 0) -> list[pytest.MarkDecor
     return [pytest.mark.slow if slow and number % slow == 0 else pytest.mark.long]
 
 
+def one_in(count: int, names: Iterable[str], first: int = 0) -> list[Any]:
+    """Cases by their names: one in so many is in the fast set, the others in that of `--all`.
+
+    Args:
+        count: how many are for one in the fast set.
+        names: of the cases.
+        first: the number of the first in the fast set, counted from 0.
+    """
+    return [
+        pytest.param(name, id=name, marks=marks(number - first, fast=count, slow=1))
+        for number, name in enumerate(names)
+    ]
+
+
 def few(cases: Iterable[Any], fast: int = 1) -> list[Any]:
     """Cases of one kind: the first are in the fast set, the others in that of `--all`.
 

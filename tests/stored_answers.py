@@ -30,6 +30,16 @@ RIGHT, WRONG = TESTS / "styles/answers", TESTS / "mutants/answers"
 _HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
 NEXT = "@@"
 
+# The exercises by what it costs to judge an answer, the cheapest first.
+BY_COST = (
+    "mat_add matmul_naive matmul_coalesced pick_a_tile transpose_tiled block_scan "
+    "matmul_column_major matmul_tiled blocks_per_sm matmul_1d matmul_wide matmul_2d "
+    "matmul_warp_tiled matmul_two_buffers matmul_async matmul_mma matmul_tma "
+    "attention_mma attention"
+).split()
+# Whose answers are judged in well under a second.
+CHEAP = frozenset(BY_COST[:6])
+
 
 class UnreadableAnswers(ValueError):
     """A file of answers says something that can't be read; the message says what."""

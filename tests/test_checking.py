@@ -15,6 +15,7 @@ import known_kernels
 import pytest
 from every_case import every_case
 from numba import cuda
+from passing import without_cause
 from sampling import few
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
@@ -26,6 +27,7 @@ from course_lib.wording.sentences import facts_of, told
 
 RIGHT = f"\n{known_kernels.IMPORTS}\nTILE = 16\n\n\n{known_kernels.TILED}"
 NAIVE = f"\n{known_kernels.IMPORTS}\n\n{known_kernels.NAIVE}"
+IMPORTS = "import numpy as np\nfrom numba import cuda, float32\n"
 matmul_tiled = cuda.jit(known_kernels.matmul_tiled)
 
 
@@ -138,7 +140,13 @@ def test_wrong_on_uneven_shapes_alone_keeps_what_was_shown_on_even_ones() -> Non
         ),
         ("acc = float32(0)", "acc = 0.0", "float64-arithmetic", "float32"),
         ("if row < M and col < N:\n", "if True:\n", "out-of-bounds-write", "bounds"),
-        ("(K + TILE - 1) // TILE", "K // TILE", "wrong-loop-bound", "right bounds"),
+        pytest.param(
+            "(K + TILE - 1) // TILE",
+            "K // TILE",
+            "wrong-loop-bound",
+            "right bounds",
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["a race", "float64", "no check at the store", "right on even shapes alone"],
 )
@@ -161,7 +169,7 @@ def test_a_wrong_answer_is_told_all_that_costs_points() -> None:
 def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
     text = f"{IMPORTS}@cuda.jit\ndef matmul_tiled(A, B, C):\n    col, row = cuda.grid(2)\n"
     text += f"    if row < C.shape[0] and col < C.shape[1]:\n        {body}\n"
-    report = judged(text)
+    report = without_cause("matmul_tiled", text)
     assert not report.right_where_even
     assert set(report.earned.values()) == {0}
 
@@ -232,7 +240,6 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
         ("def matmul_tiled(A, B, C):\n    pass\n", "missing-answer"),
         ("def matmul_tiled(A, B, C):\n    ...\n", "missing-answer"),
         ('def matmul_tiled(A, B, C):\n    "Only a docstring."\n', "missing-answer"),
-        ("def matmul_tiled(A, B):\n    B[0, 0] = A[0, 0]\n", "invalid-launch"),
         ("matmul_tiled = 3\n", "missing-answer"),
         ("def matmul_tiled(A, B, C)\n", "compile-error"),
         ("\x00", "compile-error"),
@@ -288,34 +295,6 @@ def test_a_negative_seed_is_as_good_as_any() -> None:
     assert examine_source("matmul_naive", NAIVE, seed=-5, debug=True).passed
 
 
-# --- codes that no mutant shows -----------------------------------------------------------------
-
-IMPORTS = "import numpy as np\nfrom numba import cuda, float32\n"
-
-
-@pytest.mark.parametrize(
-    ("code", "old", "new"),
-    few(
-        [
-            (
-                "index-overflow",
-                "col, row = cuda.grid(2)",
-                "x, row = cuda.grid(2)\n    col = np.uint8(x)",
-            ),
-            ("numerical-overflow", "acc += A", "acc += float32(1e38) * float32(1e38) * A"),
-            ("unsupported", "acc = float32(0)", "acc = float32(C.dtype.itemsize - 4)"),
-            ("wrong-index", "B[k, col]", "B[k, row]"),
-            ("accumulator-error", "acc += A[row, k] * B[k, col]", "acc = A[row, k] * B[k, col]"),
-        ],
-        1,
-    ),
-)
-def test_a_code_is_produced(code: str, old: str, new: str) -> None:
-    text = broken(old, new, NAIVE.replace("from numba import cuda, float32\n", IMPORTS))
-    report = judged(text, "matmul_naive")
-    assert report.errors[0].code == code, report
-
-
 def test_a_wrong_result_says_where_and_by_how_much() -> None:
     weight = "(float32(0.3) if k % 2 else float32(1.7))"
     text = broken("acc += A", f"acc += {weight} * A", NAIVE)
@@ -324,8 +303,7 @@ def test_a_wrong_result_says_where_and_by_how_much() -> None:
     assert "and should be" not in told(message, "graded student")
 
 
-def test_a_tile_under_another_name_is_understood() -> None:
-    assert judged(RIGHT.replace("TILE", "T").replace("T = 16", "T = 32")).passed
+def test_a_tile_that_is_written_as_a_number_is_understood() -> None:
     assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed
 
 
@@ -365,23 +343,20 @@ def mat_add(A, B, C):
     ],
     ids=str,
 )
-def test_a_check_judges_the_last_text_of_the_cell(cells: list[str], says: str | None) -> None:
+def test_a_check_judges_the_last_text_of_the_cell(
+    cells: list[str], says: str | None, new_shell
+) -> None:
     """The name still stands for the answer before; the student looks at the one that failed."""
-    from IPython.core.interactiveshell import InteractiveShell
-
-    shell = InteractiveShell()
+    shell = new_shell()
     unrun_cells.load_ipython_extension(shell)
     shell.run_cell("from numba import cuda\nimport course_lib", store_history=True)
-    try:
-        for text in cells:
-            with contextlib.redirect_stdout(io.StringIO()):
-                shell.run_cell(text, store_history=True)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("IPython.get_ipython", lambda: shell)
-            with contextlib.redirect_stdout(io.StringIO()) as said:
-                result = shell.run_cell('course_lib.check("mat_add", mat_add)', store_history=True)
-    finally:
-        shell.history_manager.end_session()
+    for text in cells:
+        with contextlib.redirect_stdout(io.StringIO()):
+            shell.run_cell(text, store_history=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("IPython.get_ipython", lambda: shell)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            result = shell.run_cell('course_lib.check("mat_add", mat_add)', store_history=True)
     if says is None:
         assert result.success
     else:
@@ -419,11 +394,8 @@ def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
         "matmul_tiled: int",
         "def f():\n    matmul_tiled = f",
         "class X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1",
-        "class matmul_tiled:\n    pass",
         "for matmul_tiled in (1, 2):\n    pass",
         "from course_lib.kernels.rung_03_tiled import tiled as matmul_tiled",
-        "matmul_tiled = print",
-        "async def matmul_tiled(A, B, C):\n    pass",
         "print(matmul_tiled)",
     ],
 )

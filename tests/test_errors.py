@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 pytest.importorskip("IPython")
-from IPython.core.interactiveshell import InteractiveShell
 
 from course_lib.wording.errors import LaunchRefused, PlainError
 from course_lib.wording.findings import finding
 
 
-def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path) -> None:
+def test_a_notebook_shows_the_sentence_and_no_traceback(
+    capsys, monkeypatch, tmp_path, new_shell
+) -> None:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    shell = InteractiveShell()
+    shell = new_shell()
     shell.user_ns["error"] = PlainError("Only this sentence.")
     shell.run_cell("raise error")
     shown = capsys.readouterr()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from passing import passes
+from passing import passes, without_cause
 from pasted_functions import Asked, Shown, course, handed_in
 from sampling import marks
 
@@ -37,7 +37,7 @@ def earns_too_much(entry: Exercise, text: str) -> bool:
     """A task has no points, so what does not pass there earns nothing."""
     if isinstance(entry, Task):
         return passes(entry.id, text)
-    report = examine_source(entry.id, text)
+    report = without_cause(entry.id, text)
     most = sum(entry.points.get(name, 0) for name in FIRST_ATTEMPT)
     return report.passed or report.points > most
 

@@ -16,9 +16,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "grading"))
 sys.path.insert(0, str(Path(__file__).parent / "mutants"))
 
-from expectations import CHEAP, Mutant, all_mutants, one_of_each
+from expectations import Mutant, all_mutants, one_of_each
 from rows_of_a_class import SETTINGS, submission
 from sampling import marks
+from stored_answers import CHEAP
 
 from course_lib.diagnosis.slip import Slip, SlipLocation
 from course_lib.grading.gradebook.feedback import feedback_page

@@ -71,9 +71,12 @@ def solution_lines(notebook: Path) -> set[str]:
 # --- no solution --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("names", RELEASES, ids=str)
-def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) -> None:
-    release = made(*names)
+SOLUTIONS = [*(REPOSITORY / "solutions").glob("*.ipynb")]
+
+
+@cache
+def secret_lines() -> set[str]:
+    """The lines of all solutions, but for what the course shows anyway."""
     shown = set().union(*map(lines_of, (REPOSITORY / "notebooks").glob("*.ipynb")))
     # What a lesson asks in its quick checks is shown there as well, and tasks may show an answer.
     library = REPOSITORY / "course_lib"
@@ -86,18 +89,23 @@ def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) 
     for path in (REPOSITORY / "exercises").glob("*.ipynb"):
         for name, cell in answer_cells(read(path)).items():
             given += source(cell) if EXERCISES[name].starts_from else ""
-    solutions = [*(REPOSITORY / "solutions").glob("*.ipynb")]
-    secret = set().union(*map(solution_lines, solutions)) - shown
-    secret = {line for line in secret if line not in given}
+    secret = set().union(*map(solution_lines, SOLUTIONS)) - shown
+    return {line for line in secret if line not in given}
+
+
+@pytest.mark.parametrize("names", RELEASES, ids=str)
+def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) -> None:
+    release, secret = made(*names), secret_lines()
     assert len(secret) > 50
     named = tuple(release.shows)
     for path, content in release.files.items():
         if not path.startswith(named):
             # A later exercise gives what its student has typed before.
-            typed = [each for each in solutions if path.startswith("exercises/")
+            typed = [each for each in SOLUTIONS if path.startswith("exercises/")
                      and each.name < Path(path).name]  # fmt: skip
             before = set().union(*map(solution_lines, typed))
-            leaked = [line for line in secret - before if line in text(content)]
+            shown = text(content)
+            leaked = [line for line in secret - before if line in shown]
             # The one that is a part of a longer line in a lesson.
             assert set(leaked) <= {"tid = cuda.threadIdx.x"}, (path, leaked)
 

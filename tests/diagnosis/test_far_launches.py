@@ -9,6 +9,7 @@ import re
 
 import pytest
 from far_answers import COSTLY_BEYOND_A_SIZE, HONEST, RIGHT_UP_TO_A_SIZE
+from passing import without_cause
 from sampling import few, marks
 from stored_answers import right_answers_to, wrong_answers_to
 
@@ -23,16 +24,16 @@ LOST = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=marks(number, fast=8, slow=3)) for number, name in enumerate(LOST)],
+    [pytest.param(name, marks=marks(number, fast=20, slow=4)) for number, name in enumerate(LOST)],
 )
 def test_what_is_lost_beyond_a_size_is_not_paid(name: str) -> None:
     exercise, text, lost = LOST[name]
     for seed in SEEDS:
-        report = examine_source(exercise, text, seed=seed)
+        report = without_cause(exercise, text, seed)
         assert report.earned[lost] == 0, (seed, str(report))
 
 
-@pytest.mark.parametrize("name", few(HONEST, 2))
+@pytest.mark.parametrize("name", few(HONEST))
 def test_an_honest_answer_that_looks_like_them_keeps_its_points(name: str) -> None:
     exercise, text = HONEST[name]
     for seed in SEEDS:
@@ -53,7 +54,7 @@ def test_launches_are_as_many_from_try_to_try(exercise: str) -> None:
     usual = len(examine_source(exercise, right).tried)
     for name, text in list(wrong_answers_to(exercise).items())[::25]:
         for seed in SEEDS:
-            held = examine_source(exercise, text, seed=seed).held
+            held = without_cause(exercise, text, seed).held
             told = [re.search(r"right on (?:\d+ of |all )(\d+)", words) for words in held]
             counted = [int(words[1]) for words in told if words]
             assert counted in ([], [usual]), (name, seed, held)

@@ -173,7 +173,7 @@ LIMITED = {
 
 
 # The least is beyond every ordinary launch but the long ones, the other one beyond these as well.
-@pytest.mark.parametrize("name", few(LIMITED, 5))
+@pytest.mark.parametrize("name", few(LIMITED, 2))
 @pytest.mark.parametrize("limit", [pytest.param(100, marks=pytest.mark.slow), 400])
 def test_a_limit_is_named(name: str, limit: int) -> None:
     limited = LIMITED[name]

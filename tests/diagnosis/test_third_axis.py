@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from every_case import every_case
+import pytest
+from sampling import few
 
 from course_lib.checking import JUDGES, TypedAnswer, load_program, names_around, nobody
 from course_lib.curriculum import TASKS, Task
@@ -34,7 +35,7 @@ def judged(task: Task, old: str, new: str) -> Report:
     return JUDGES[task.kind].of_text(task, TypedAnswer(program, ""), None, 0, nobody)
 
 
-@every_case("slip", SLIPS)
+@pytest.mark.parametrize("slip", few(SLIPS))
 def test_the_cause_is_the_same_along_z(slip: str) -> None:
     new, code = SLIPS[slip]
     along_y, along_z = (judged(task, slip, new).findings for task in (ALONG_Y, ALONG_Z))

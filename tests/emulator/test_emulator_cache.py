@@ -10,6 +10,7 @@ from by_path import module_at
 from known_kernels import matmul_naive as coalesced
 from known_kernels import matmul_strided as strided
 from numba import cuda, float32
+from sampling import few
 
 from course_lib.emulator import KernelRejected, emulate
 from course_lib.emulator.observers import meter
@@ -209,7 +210,7 @@ def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):
 
 
 @pytest.mark.parametrize("kernel", [coalesced, strided, tiled])
-@pytest.mark.parametrize("l2_kib", [16, 96, 160])
+@pytest.mark.parametrize("l2_kib", few([96, 16, 160]))
 def test_tiles_say_what_the_stream_says(kernel, l2_kib):
     """A toy GPU on which 192³ is large: nothing, half, and all of B stay in L2."""
     gpu = CacheSizes(16 * KIB, l2_kib * KIB, 6)

@@ -20,6 +20,7 @@ from numba.cuda.random import (
     xoroshiro128p_dtype,
     xoroshiro128p_uniform_float32,
 )
+from sampling import few
 
 EXAMPLES = Path(numba.__file__).parent / "cuda" / "tests" / "doc_examples"
 if not EXAMPLES.is_dir():
@@ -124,7 +125,7 @@ def test_random_3d() -> None:
     assert len(np.unique(volume)) == volume.size
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", few(["float32", "float64"]))
 def test_normal_numbers_are_numbas(dtype: str) -> None:
     draw = getattr(numba.cuda.random, f"xoroshiro128p_normal_{dtype}")
     program = HEADER + textwrap.dedent(f"""

@@ -157,7 +157,7 @@ GALLERY = {
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
-FAST_ONE_IN, SLOW_ONE_IN = 24, 8
+FAST_ONE_IN, SLOW_ONE_IN = 48, 8
 FROM_RUNS = (
     "barrier_timeline",
     "line_counters",

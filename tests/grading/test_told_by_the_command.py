@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from grading_helpers import RIGHT, WRONG, Desk, notebook
+from sampling import few
 
 from course_lib import cli
 
@@ -70,7 +71,7 @@ def test_nobody_grades_themselves(office: Office, monkeypatch: pytest.MonkeyPatc
     assert office.points("Cara") == "0"
 
 
-@pytest.mark.parametrize("text", ["[points]\nmat_add = 30\n", "[points", None])
+@pytest.mark.parametrize("text", few(["[points]\nmat_add = 30\n", "[points", None], 2))
 def test_a_course_that_is_another_by_now_is_named(office: Office, text: str | None) -> None:
     course = office.write("course.toml", "[points]\nmat_add = 20\n")
     said = office.grade("class", "--settings", "course.toml")

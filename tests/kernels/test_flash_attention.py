@@ -115,12 +115,13 @@ def off_by(plan: Plan, shape: tuple[int, ...], **options: Any) -> tuple[float, f
     return off, float(np.abs(lse - sums).max() / np.maximum(1, np.abs(sums)).max()), profile
 
 
-def check(plan: Plan, shape: tuple[int, ...], **options: Any) -> None:
+def check(plan: Plan, shape: tuple[int, ...], **options: Any) -> Profile:
     """Weights and O are bfloat16, of 8 bits: 2 ** -8 is a last place."""
     off, off_lse, profile = off_by(plan, shape, **options)
     assert [str(found) for found in profile.findings] == []
     assert off < 4e-3
     assert off_lse < 2e-6
+    return profile
 
 
 def some_of(cases: Iterable[Any], one_in: int = 6) -> list[Any]:
@@ -133,7 +134,7 @@ def some_of(cases: Iterable[Any], one_in: int = 6) -> list[Any]:
 SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by chance
 
 
-@pytest.mark.parametrize("plan", few(PLANS.values(), 2), ids=str)
+@pytest.mark.parametrize("plan", few([*PLANS.values()][1:], 0), ids=str)
 def test_right_and_clean(plan: Plan) -> None:
     check(plan, (1, 70, 129, 1))
 
@@ -157,11 +158,11 @@ def test_right_where_a_thread_weighs_nothing(plan: Plan) -> None:
     check(plan, (1, 130, 640, 60), schedule="warps")
 
 
-def test_what_is_counted() -> None:
+def test_right_and_clean_and_counted() -> None:
     """Boxes are read whole, but for what lies outside; every consumer multiplies whole tiles."""
     plan = PLANS[64, False]
     Q, K, V = inputs(plan, 1, 70, 129, 1)
-    profile = attend(plan, Q, K, V)[2]
+    profile = check(plan, (1, 70, 129, 1))
     assert profile.global_load_bytes == Q.nbytes + K.nbytes + V.nbytes
     assert profile.global_store_bytes == Q.nbytes + 70 * 4
     products = 2 * plan.rows * 2 * plan.keys * plan.head * 2  # two tiles

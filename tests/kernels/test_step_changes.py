@@ -21,7 +21,7 @@ HOLD = {
 }
 
 
-@pytest.mark.parametrize("name", few(HOLD, 2))
+@pytest.mark.parametrize("name", few(HOLD))
 def test_what_changes_is_told_in_few_lines(name: str) -> None:
     lines = changes(name).splitlines()
     assert len(lines) <= MOST_LINES

@@ -71,9 +71,11 @@ def _cases() -> list[Any]:
     cases = []
     for number, case in enumerate(CASES):
         for turn, schedule in enumerate(SCHEDULES):
-            is_first = number % len(SCHEDULES) == turn and number % 3 == 2
-            slow = pytest.mark.slow if is_first else pytest.mark.long
-            cases.append(pytest.param(*case, schedule, marks=slow if number > 1 else ()))
+            is_first = number % len(SCHEDULES) == turn and number % 6 == 2
+            slow = pytest.mark.slow if is_first or number < 2 else pytest.mark.long
+            cases.append(
+                pytest.param(*case, schedule, marks=() if number < 2 and number == turn else slow)
+            )
     return cases
 
 

@@ -23,7 +23,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from stored_answers import wrong_answers
+from stored_answers import BY_COST, wrong_answers
 
 from course_lib.wording.findings import CODES, Finding
 
@@ -92,23 +92,10 @@ def as_mutant(exercise: str, name: str, text: str) -> Mutant:
     return Mutant(exercise, name, text, codes_at, "(any line)" in flags, "(warning)" in flags)
 
 
-# The exercises by what it costs to judge an answer, the cheapest first.
-_BY_COST = (
-    "mat_add matmul_naive matmul_coalesced pick_a_tile transpose_tiled block_scan "
-    "matmul_column_major matmul_tiled blocks_per_sm matmul_1d matmul_wide matmul_2d "
-    "matmul_warp_tiled matmul_two_buffers matmul_async matmul_mma matmul_tma "
-    "attention_mma attention"
-).split()
-
-
-# Whose answers are judged in well under a second.
-CHEAP = frozenset(_BY_COST[:6])
-
-
 def one_of_each(mutants: list[Mutant], exercises: bool = True) -> set[str]:
     """Exercise and name of a few mutants that between them are of all codes, and all exercises."""
     chosen, seen = set(), set()
-    for mutant in sorted(mutants, key=lambda each: _BY_COST.index(each.exercise)):
+    for mutant in sorted(mutants, key=lambda each: BY_COST.index(each.exercise)):
         new = {*mutant.codes, *[mutant.exercise] * exercises} - seen
         if new:
             seen |= new

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from every_case import every_case
 from sampling import marks
-from stored_answers import right_answers
+from stored_answers import CHEAP, right_answers
 
 import course_lib
 
@@ -48,14 +48,20 @@ AT_LEAST = {
 }
 
 
-FAST_ONE_IN = 16  # of the answers; every so many are in the set of `--all`, and `--long` tries all
+FAST_ONE_IN = (
+    16  # of the answers that cost little; `--all` tries some of every exercise, `--long` all
+)
 ALL_ONE_IN = 4
+
+
+def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:
+    return marks(number, fast=FAST_ONE_IN if exercise in CHEAP else 0, slow=ALL_ONE_IN)
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(answer, id=IDS[number], marks=marks(number, fast=FAST_ONE_IN, slow=ALL_ONE_IN))
+        pytest.param(answer, id=IDS[number], marks=_marks(number, answer[0]))
         for number, answer in enumerate(ANSWERS)
     ],
 )
