@@ -47,6 +47,8 @@ OF_KIND = {
     "function": FORMULA,
     "step": LOOP,
     "tile number": INDEX,
+    "stride": INDEX,
+    "in part": SUM,
     "rescale": "missing-rescale",
     "kept": SUM,
     **dict.fromkeys(("tile term", "tile factor", "tile maximum"), FORMULA),

@@ -13,7 +13,7 @@ from itertools import combinations, permutations, product
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
 from course_lib.diagnosis.repair.statements import whole_names_exchanged
-from course_lib.diagnosis.source.tree import Path, last_name, names_bound, names_read
+from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_bound, names_read
 from course_lib.emulator.language import types as T
 
 # What stands in the place of an element past the edge, by the keyword of each language.
@@ -49,13 +49,16 @@ class TileChanges:
     has_masks: bool
 
     def __iter__(self) -> Iterator[Edit]:
-        for node, path in self.function.nodes:
+        function = self.function
+        for node, path in function.nodes:
             if isinstance(node, ast.For):
                 yield from self._kept(node, path)
                 yield from self._counted(node, path)
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                yield from self._done_once(node, path)
             if isinstance(node, ast.AugAssign):
                 yield from self._rescaled(node, path)
-            if path and isinstance(node, ast.expr) and self.function.is_read(node, path):
+            if path and isinstance(node, ast.expr) and function.is_read(node, path):
                 yield from self._of(node, path)
         yield from self._programs_exchanged()
 
@@ -80,6 +83,7 @@ class TileChanges:
             yield from self._with_another(node, path)
         if self.has_masks and function.is_whole(node):
             yield from self._with_program(node, path)
+            yield from self._strides(node, path)
         if self.has_masks and function.kind_of(node) == T.BOOL and not isinstance(node, ast.Name):
             yield from self._more_conditions(node, path)
 
@@ -231,6 +235,14 @@ class TileChanges:
                 new = expression(f"({ast.unparse(node)}) + {name}")
                 yield function.value("term", 2, path, new)
 
+    def _strides(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        """A factor for what is added to addresses: how far apart two rows are."""
+        match self.function.at[path[:-1]], node:
+            case (ast.AugAssign(op=ast.Add()), _) | (ast.BinOp(op=ast.Add()), ast.Subscript()):
+                for size in sorted(self.function.bounds):
+                    new = expression(f"({ast.unparse(node)}) * {size}")
+                    yield self.function.value("stride", 1, path, new)
+
     @cached_property
     def steps(self) -> list[str]:
         """What the loops count with."""
@@ -257,6 +269,22 @@ class TileChanges:
             yield self.function.values("exchange", 2, new, min(map(self.function.line, new)))
 
     # --- sums and loops -------------------------------------------------------------------------
+
+    def _done_once(self, statement: ast.Assign | ast.AugAssign, path: Path) -> Iterator[Edit]:
+        """What is done to a sum in each turn of a loop: only once behind it, or never."""
+        function, value = self.function, (*path, ("value", None))
+        lengths = range(len(path) - 1, 0, -1)
+        around = [n for n in lengths if isinstance(function.at[path[:n]], ast.For | ast.While)]
+        for node, below in function.nodes if around else ():
+            if below[:-1] != value or not T.is_float(function.kind_of(node)):
+                continue
+            assert isinstance(node, ast.expr)
+            later = _without(statement, node, below[-1])
+            if later is not None:
+                if isinstance(statement.value, ast.Call):
+                    yield function.value("surplus", 2, value, node)
+                changes = {path[: around[0]]: StatementEdit(after=(later,))}
+                yield Edit("in part", statement.lineno, 2, function.tree, {value: node}, changes)
 
     def _rescaled(self, addition: ast.AugAssign, path: Path) -> Iterator[Edit]:
         """A factor for the sum so far, before more is added to it."""
@@ -292,3 +320,23 @@ class TileChanges:
                 change = StatementEdit(after=(keeping,))
                 place: Path = (*path, ("body", last))
                 yield function.statement("kept", 2, place, change)
+
+
+def _without(
+    statement: ast.Assign | ast.AugAssign, part: ast.expr, place: tuple[str, int | None]
+) -> ast.stmt | None:
+    """A statement that changes a sum, without that part of its value which is done already."""
+    later, (name, number) = copy_of(statement), place
+    match later:
+        case ast.Assign(targets=[ast.Name(id=total)]):
+            if isinstance(part, ast.Name) or total not in names_read(part):
+                return None
+            if number is None:
+                setattr(later.value, name, named(total))
+            else:
+                getattr(later.value, name)[number] = named(total)
+        case ast.AugAssign(op=ast.Add(), value=ast.BinOp(op=ast.Add(), left=one, right=other)):
+            later.value = other if name == "left" else one
+        case _:
+            return None
+    return later

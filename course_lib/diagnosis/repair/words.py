@@ -97,7 +97,10 @@ SAYS = {
         "store the value in {text} instead of adding it",
         "What was there before?",
     ),
-    "zero": ("use another initial value than {text}", "What is the sum before anything is added?"),
+    "zero": (
+        "use another initial value than {text}",
+        "Which initial value leaves the result as it is?",
+    ),
     "guard left out": ("remove the test around this", "Which threads have to execute this?"),
     "else missing": (
         "store a value in the cells of the threads that fail this test",

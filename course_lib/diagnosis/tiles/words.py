@@ -85,6 +85,14 @@ SAYS = {
         "use another function than {text}",
         "What does {text} return for the numbers 1 and 3?",
     ),
+    "stride": (
+        "multiply {text} by something",
+        "How many elements lie between one row and the next?",
+    ),
+    "in part": (
+        "do only a part of {text} in the loop, and the rest once after it",
+        "Which part of {text} should happen only once?",
+    ),
     "step": ("use another step in {text}", "How far is it from one tile to the next?"),
     "rescale": (
         "rescale {text}",
