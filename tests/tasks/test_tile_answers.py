@@ -147,15 +147,31 @@ IN_OTHER_STYLES = {
     "a mask of the whole array": (
         "tl_bias_relu", "third", "(rows[:, None] < M) & (columns[None, :] < N)\n    tl",
         "rows[:, None] * N + columns[None, :] < M * N\n    tl", "wrong-bounds-check", "fits ="),
+    "a transposition that lacks": (
+        "ct_product", "third", "ct.mma(left, right, total)",
+        "ct.mma(left, ct.transpose(right), total)", "compile-error", "total = ct.mma"),
+    "a function that lacks": (
+        "tl_softmax", "third", "tl.sum(tl.exp(tile - new), axis=0)", "tl.sum(tile - new, axis=0)",
+        "wrong-formula", "total = total"),
+    "names imported by themselves": (
+        "ct_row_sum", "names", ", padding_mode=PaddingMode.ZERO", ", padding_mode=PaddingMode.NAN",
+        "missing-mask", "tile = load"),
     "a loop that does not advance": (
         "ct_row_sum", "third", "        k += 1\n", "", "timeout", "while"),
 }  # fmt: skip
 
 
+NAMES = """from cuda.tile import PaddingMode, bid, float32, kernel
+from cuda.tile import load, num_tiles, store, sum, zeros
+"""
+
+
 @pytest.mark.parametrize("case", IN_OTHER_STYLES)
 def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
     name, style, old, new, code, shown = IN_OTHER_STYLES[case]
-    text = THIRD[name] if style == "third" else getattr(TASKS[name], style)
+    text = THIRD.get(name, "") if style == "third" else getattr(TASKS[name], style, "")
+    if style == "names":
+        text = NAMES + TASKS[name].answer.replace("ct.Constant[int]", "int").replace("ct.", "")
     assert text.count(old) == 1
     if case.startswith("a term in each turn"):  # and no longer behind the loop
         text = re.sub(r"acc \+ (added|tl\.load.*\[None, :\])", "acc", text)

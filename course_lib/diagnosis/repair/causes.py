@@ -51,6 +51,10 @@ OF_KIND = {
     "in part": SUM,
     "rescale": "missing-rescale",
     "kept": SUM,
+    "axis missing": FORMULA,
+    "axes kept": FORMULA,
+    "call missing": FORMULA,
+    "transposed": FORMULA,
     **dict.fromkeys(("tile term", "tile factor", "tile maximum"), FORMULA),
 }
 OF_KEYWORD = {

@@ -18,7 +18,7 @@ from course_lib.emulator.language import types as T
 
 # What stands in the place of an element past the edge, by the keyword of each language.
 PADDING = {
-    "padding_mode": ("{module}.PaddingMode.ZERO", "{module}.PaddingMode.NEG_INF"),
+    "padding_mode": ("PaddingMode.ZERO", "PaddingMode.NEG_INF"),
     "other": ("0.0", "float('-inf')"),
 }
 INSTEAD = {
@@ -26,6 +26,7 @@ INSTEAD = {
     "minimum": ("maximum",), "exp2": ("exp",), "exp": ("exp2",), "log2": ("log",),
     "atomic_add": ("store",), "ones": ("zeros",),
 }  # fmt: skip
+REDUCTIONS = ("max", "min", "sum")
 FLOATS = ("float32", "float16", "bfloat16")
 TYPES = (*FLOATS, "float64", "int8", "int16", "int32")
 PLACES = ("program_id", "bid")
@@ -113,8 +114,14 @@ class TileChanges:
                 if total in function.known_at(path):
                     more = ast.Call(node.func, [*node.args, named(total)], [])
                     yield function.value("total missing", 1, path, more)
+        if name in REDUCTIONS:
+            yield from self._along_an_axis(node, path)
         if name in ("trans", "transpose", "exp"):
             yield function.value("call left out", 2, path, node.args[0])
+        transposed = "trans" if self.has_masks else "transpose"
+        for number in (0, 1) if name in ("mma", "dot", "matmul") else ():
+            turned = self._called(transposed, node.func, node.args[number])
+            yield function.value("transposed", 2, (*path, ("args", number)), turned)
         for side in function.sides if name in PLACES else ():
             yield function.value("factor", 2, path, expression(f"{ast.unparse(node)} * {side}"))
         for side in function.sides if name == "range" else ():
@@ -122,13 +129,26 @@ class TileChanges:
             step = ast.Call(node.func, [*ends[:2], expression(side)], [])
             yield function.value("step", 1, path, step)
 
+    def _called(self, name: str, beside: ast.expr, *given: ast.expr) -> ast.expr:
+        """A call of another function of the module that `beside` is from."""
+        return ast.Call(_in_same_module(beside, name), [*given], [])
+
+    def _along_an_axis(self, node: ast.Call, path: Path) -> Iterator[Edit]:
+        """A reduction along one axis, where it is of all elements; or one that keeps its axes."""
+        has_axis = len(node.args) > 1 or any(each.arg == "axis" for each in node.keywords)
+        keeps = "keep_dims" if self.has_masks else "keepdims"
+        for axis in ("",) if has_axis else ("axis=0", "axis=1"):
+            for keep in ("", f"{keeps}=True"):
+                added = ", ".join(filter(None, (axis, keep)))
+                new = expression(f"{ast.unparse(node)[:-1]}, {added})") if added else node
+                yield self.function.value("axis missing" if axis else "axes kept", 1, path, new)
+
     def _at_edges(self, node: ast.Call, path: Path) -> Iterator[Edit]:
         """What is past the edge gets a value, or another one; a mask where there is none."""
         there = {each.arg: number for number, each in enumerate(node.keywords)}
         usual = "other" if self.has_masks else "padding_mode"
         for text in PADDING[usual] if last_name(node.func) == "load" else ():
-            module = ast.unparse(node.func).rpartition(".")[0]
-            value = expression(text.format(module=module))
+            value = _in_same_module(node.func, text) if "Mode" in text else expression(text)
             if usual not in there:
                 yield self._with_keyword("padding", node, path, usual, value)
             elif ast.dump(value) != ast.dump(node.keywords[there[usual]].value):
@@ -194,6 +214,10 @@ class TileChanges:
         ):
             return  # where it is computed with, or was computed, says more
         function, text, known = self.function, ast.unparse(node), self.function.known_at(path)
+        exponential = self.called("exp")
+        for name in ("exp", "log") if exponential and not isinstance(node, ast.Call) else ():
+            new = self._called(name, expression(exponential), node)
+            yield function.value("call missing", 2, path, new)
         others = [name for name in function.real if name in known and name != text]
         for name in others:
             for shape in SHAPES if self.has_masks else SHAPES[:1]:
@@ -201,8 +225,7 @@ class TileChanges:
                     new = expression(f"({text}) {sign} {name}{shape}")
                     yield function.value(kind, 2, path, new)
             if isinstance(node, ast.Call) and last_name(node.func) == "max":
-                module = ast.unparse(node.func).rpartition(".")[0]
-                larger = expression(f"{module}.maximum({name}, {text})")
+                larger = self._called("maximum", node.func, named(name), node)
                 yield function.value("tile maximum", 1, path, larger)
         for factor in self.rescales(path, text) if isinstance(node, ast.Name) else ():
             yield function.value("rescale", 2, path, expression(f"{text} * {factor}"))
@@ -320,6 +343,12 @@ class TileChanges:
                 change = StatementEdit(after=(keeping,))
                 place: Path = (*path, ("body", last))
                 yield function.statement("kept", 2, place, change)
+
+
+def _in_same_module(beside: ast.expr, name: str) -> ast.expr:
+    """`ct.name` beside `ct.other`, and `name` beside `other`."""
+    module = ast.unparse(beside).rpartition(".")[0]
+    return expression(".".join(filter(None, (module, name))))
 
 
 def _without(

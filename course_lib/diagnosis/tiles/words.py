@@ -85,6 +85,19 @@ SAYS = {
         "use another function than {text}",
         "What does {text} return for the numbers 1 and 3?",
     ),
+    "axis missing": (
+        "state the axis in {text}",
+        "How many numbers does {text} return, and how many should it return?",
+    ),
+    "axes kept": (
+        "keep both axes in {text}",
+        "Which shape does {text} return, and which one fits the other tile?",
+    ),
+    "call missing": (
+        "apply a function to {text}",
+        "Which function of {text} does the formula need?",
+    ),
+    "transposed": ("transpose {text}", "Which axis of {text} belongs to k?"),
     "stride": (
         "multiply {text} by something",
         "How many elements lie between one row and the next?",
