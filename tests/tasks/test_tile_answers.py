@@ -147,6 +147,8 @@ IN_OTHER_STYLES = {
     "a mask of the whole array": (
         "tl_bias_relu", "third", "(rows[:, None] < M) & (columns[None, :] < N)\n    tl",
         "rows[:, None] * N + columns[None, :] < M * N\n    tl", "wrong-bounds-check", "fits ="),
+    "a place that gather takes": (
+        "ct_copy", "another", "ct.bid(0) * TILE +", "ct.bid(0) +", "wrong-index", "places ="),
     "a transposition that lacks": (
         "ct_product", "third", "ct.mma(left, right, total)",
         "ct.mma(left, ct.transpose(right), total)", "compile-error", "total = ct.mma"),
@@ -179,6 +181,36 @@ def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
     first = examine_source(name, text).errors[0]
     assert (first.code, text.splitlines()[(first.line or 1) - 1].strip()[: len(shown)]) == (
         code, shown), str(first)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        (
+            "ct_row_sum",
+            "axis=1)\n    ct",
+            "axis=0)\n    ct",
+            "other axis in `ct.sum(tile, axis=0)`",
+        ),
+        (
+            "tl_row_sum",
+            "range(0, N, TN):\n        ks = first +",
+            "range(tl.cdiv(N, TN)):\n        ks = first +",
+            "multiply or divide `first` by",
+        ),
+        (
+            "ct_softmax",
+            "        total = total * ct.exp(top - new) +",
+            "        top = new\n        total = total * ct.exp(top - new) +",
+            "swap `top = new` and the next statement",
+        ),
+    ],
+)
+def test_what_is_quoted_is_what_has_to_change(name: str, old: str, new: str, words: str) -> None:
+    text = TASKS[name].answer.replace(old, new)
+    if name == "ct_softmax":  # and no longer below
+        text = text.replace("keepdims=True)\n        top = new\n", "keepdims=True)\n")
+    assert words in examine_source(name, text).errors[0].message
 
 
 def test_two_numbers_that_differ_are_shown_as_different() -> None:

@@ -13,7 +13,14 @@ from itertools import combinations, permutations, product
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
 from course_lib.diagnosis.repair.statements import whole_names_exchanged
-from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_bound, names_read
+from course_lib.diagnosis.source.tree import (
+    Path,
+    copy_of,
+    last_name,
+    names_bound,
+    names_read,
+    node_at,
+)
 from course_lib.emulator.language import types as T
 
 # What stands in the place of an element past the edge, by the keyword of each language.
@@ -114,7 +121,7 @@ class TileChanges:
                 if total in function.known_at(path):
                     more = ast.Call(node.func, [*node.args, named(total)], [])
                     yield function.value("total missing", 1, path, more)
-        if name in REDUCTIONS:
+        if name in (*REDUCTIONS, "num_tiles"):
             yield from self._along_an_axis(node, path)
         if name in ("trans", "transpose", "exp"):
             yield function.value("call left out", 2, path, node.args[0])
@@ -134,14 +141,31 @@ class TileChanges:
         return ast.Call(_in_same_module(beside, name), [*given], [])
 
     def _along_an_axis(self, node: ast.Call, path: Path) -> Iterator[Edit]:
-        """A reduction along one axis, where it is of all elements; or one that keeps its axes."""
+        """The other axis, or one where there is none; a reduction that keeps its axes."""
         has_axis = len(node.args) > 1 or any(each.arg == "axis" for each in node.keywords)
+        for number in range(len(node.args[1:2])):
+            yield from self._other_axis(node, path, ("args", number + 1))
+        for number, keyword in enumerate(node.keywords):
+            if keyword.arg == "axis":
+                yield from self._other_axis(node, path, ("keywords", number), ("value", None))
+        if last_name(node.func) == "num_tiles":
+            return
         keeps = "keep_dims" if self.has_masks else "keepdims"
         for axis in ("",) if has_axis else ("axis=0", "axis=1"):
             for keep in ("", f"{keeps}=True"):
                 added = ", ".join(filter(None, (axis, keep)))
                 new = expression(f"{ast.unparse(node)[:-1]}, {added})") if added else node
                 yield self.function.value("axis missing" if axis else "axes kept", 1, path, new)
+
+    def _other_axis(
+        self, node: ast.Call, path: Path, *place: tuple[str, int | None]
+    ) -> Iterator[Edit]:
+        """Of the two axes of a tile the other one."""
+        axis = node_at(node, place)
+        if isinstance(axis, ast.Constant) and axis.value in (0, 1):
+            new = copy_of(node)
+            node_at(new, place).value = 1 - axis.value
+            yield self.function.value("axis of a tile", 0, path, new)
 
     def _at_edges(self, node: ast.Call, path: Path) -> Iterator[Edit]:
         """What is past the edge gets a value, or another one; a mask where there is none."""

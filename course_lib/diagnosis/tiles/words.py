@@ -85,6 +85,7 @@ SAYS = {
         "use another function than {text}",
         "What does {text} return for the numbers 1 and 3?",
     ),
+    "axis of a tile": ("use the other axis in {text}", "Along which axis should {text} go?"),
     "axis missing": (
         "state the axis in {text}",
         "How many numbers does {text} return, and how many should it return?",
