@@ -149,7 +149,8 @@ class TileArithmetic:
     def elementwise(self, compute: Callable[..., Any], *values: Any) -> Any:
         """A function of each element; of plain numbers, a plain number."""
         if not any(isinstance(value, TileValue) for value in values):
-            return compute(*values).item()
+            with np.errstate(all="ignore"):
+                return compute(*values).item()
         kind = promoted(*values)
         kind = kind if kind.kind == "float" else FLOAT32
         self.check_shapes(*values)

@@ -19,11 +19,7 @@ from course_lib.emulator.plain import values as plain_values
 from course_lib.tiles.arithmetic import TileArithmetic
 from course_lib.tiles.memory import ArrayArgument
 from course_lib.tiles.reading import TileFunction
-from course_lib.tiles.values import (
-    DTYPES,
-    TileValue,
-    made,
-)
+from course_lib.tiles.values import DTYPES, TileValue, made
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
 from course_lib.wording.words import counted, joined
@@ -197,6 +193,10 @@ class TileMachine(TileArithmetic):
         while self.truth(statement.test, names):
             if not self._once(statement, names):
                 return
+            if _never_ends(statement):
+                message = say("This loop never ends: its condition {test} stays true.",
+                              test=f"`{ast.unparse(statement.test)}`")  # fmt: skip
+                raise rejection("timeout", message, statement, "Which line should make it false?")
 
     def _for(self, statement: ast.For, names: dict[str, Any]) -> None:
         over = self.value(statement.iter, names)
@@ -407,6 +407,11 @@ class TileMachine(TileArithmetic):
         named = {each.arg: self.value(each.value, names) for each in node.keywords if each.arg}
         self.node = node
         if isinstance(function, TileFunction):
+            if function.language != self.language:
+                title = self.languages[self.language].TITLE
+                message = say("{name} is not a function of {language}.", name=function.name,
+                              language=title)  # fmt: skip
+                raise self.refuse(message, hint="Which decorator is missing above its `def`?")
             return self.call(function, self.bound(function, given, named))
         if isinstance(function, BoundMethod):
             given, function = [function.owner, *given], function.function
@@ -463,6 +468,19 @@ class TileMachine(TileArithmetic):
             function = "minimum" if name == "min" else "maximum"
             return self.languages[self.language].FUNCTIONS[function](self, *given)
         return BUILTINS[name](*given)
+
+
+def _never_ends(loop: ast.While) -> bool:
+    """Is a loop that has gone round once without an end, since its condition stays as it is?"""
+    inside = [node for statement in loop.body for node in ast.walk(statement)]
+    if any(isinstance(node, ast.Break | ast.Return) for node in inside):
+        return False
+    condition = [*ast.walk(loop.test)]
+    if any(isinstance(node, ast.Call | ast.NamedExpr) for node in condition):
+        return False
+    changed = {node.id for node in inside
+               if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}  # fmt: skip
+    return not any(isinstance(node, ast.Name) and node.id in changed for node in condition)
 
 
 def _dropped(statement: ast.Expr) -> Finding:

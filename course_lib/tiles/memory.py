@@ -155,7 +155,7 @@ class TileMemory:
             array=array.name,
             cell=array.cell(int(np.argmax(missing))),
         )
-        hint = "How many programs does the launch need along each axis?"
+        hint = "Which program should write these elements?"
         self.note(finding("incomplete-output", message, line, hint, cell=array.name))
 
     def _unknown(self, array: ArrayArgument, flat: int, tile: TileValue, line: int) -> None:

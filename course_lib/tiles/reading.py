@@ -68,7 +68,9 @@ class TileProgram:
     numbers: dict[str, str] = field(default_factory=dict)
 
     def add(self, tree: ast.FunctionDef) -> None:
-        """Take in a function, if a decorator makes it tile code."""
+        """Take in a function, if a decorator makes it tile code; a helper in cuTile needs none."""
+        if not tree.decorator_list:
+            self.functions[tree.name] = TileFunction(tree, "cutile", is_kernel=False)
         for decorator in tree.decorator_list:
             called = decorator.func if isinstance(decorator, ast.Call) else decorator
             language, name = "", ""
@@ -121,7 +123,7 @@ def read_kernel(kernel: Any) -> tuple[TileProgram, str]:
     program = TileProgram()
     tree = _take_in(function, program)
     made_by = _decorator_of(kernel)
-    if made_by and tree.name not in program.functions:  # by a name that is gone, or out of sight
+    if made_by:  # perhaps by a name that is gone, or out of sight
         program.functions[tree.name] = TileFunction(tree, *made_by)
     return program, function.__name__
 

@@ -22,7 +22,11 @@ PRODUCT = {
     "do": "play", "text": TILED, "grid": [2, 2], "block": [8, 8],
     "arrays": [{"name": name, "made": line} for name, line in MATRICES.items()],
 }  # fmt: skip
+IN_TILES = [
+    {"do": "check", "id": name, "text": TASKS[name].answer} for name in ("ct_add", "tl_add")
+]
 REQUESTS: list[dict[str, Any]] = [
+    *IN_TILES,
     {"do": "check", "id": "add_ten", "text": TASKS["add_ten"].answer},
     {"do": "check", "id": "sectors", "text": TASKS["sectors"].given},
     {"do": "check", "id": "pick_a_tile", "text": "BM = BN = 64\nBK = 8\nTM = TN = 4\n"},
@@ -82,6 +86,7 @@ def test_it_answers_every_kind_of_request_with_numpy_alone(packed: Path, tmp_pat
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each for each in answers if not each["ok"]] == []
     assert len(answers) == len(REQUESTS)
+    assert all(each["passed"] for each in answers[: len(IN_TILES)])
 
 
 COMPILED = """

@@ -33,6 +33,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("index=(i, k)", "index=(k, i)", "wrong-index", "tile = ct.load"),
         ("num_tiles(A, axis=1", "num_tiles(A, axis=0", "wrong-loop-bound", "for k in"),
         ("ct.sum(tile", "ct.max(tile", "wrong-formula", "ct.max"),
+        ("ct.sum(tile, axis=1)", "ct.sum(tile)", "wrong-formula", "total = total"),
         ("ct.zeros((TM,)", "ct.ones((TM,)", "accumulator-error", "ct.ones"),
         (f"{ZEROS}{LOOP}", f"{LOOP}    {ZEROS}", "accumulator-error", "ct.zeros"),
         ("range(ct.num_tiles(A, axis=1, shape=(TM, TN)))", "range(0, A.shape[1], TN)",
@@ -63,7 +64,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "b = ct.load"),
     ],
     "ct_softmax": [
-        ("ct.max(tile, axis=1, keepdims=True)", "ct.max(tile)", "numerical-overflow", "ct.store"),
+        ("ct.max(tile, axis=1, keepdims=True)", "ct.max(tile)", "wrong-formula", "new ="),
+        ("ct.max(tile, axis=1, keepdims=True)", "ct.max(tile, axis=1)", "compile-error", "new ="),
         (NEG_INF, ZERO, "missing-mask", "padding_mode"),
         (NEG_INF, "", "missing-mask", "tile = ct.load(x, index=(i, k), shape=(TM, TN))"),
         (RESCALED, "total + ct.sum", "missing-rescale", "total = total"),
@@ -128,7 +130,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("dtype=tl.float32", "dtype=tl.float16", "accumulator-error", "tl.zeros"),
     ],
     "tl_softmax": [
-        ("tl.max(tile, axis=1)", "tl.max(tile)", "numerical-overflow", "result = "),
+        ("tl.max(tile, axis=1)", "tl.max(tile)", "wrong-formula", "new ="),
         ('mask=inside, other=-float("inf")', "mask=inside, other=0.0", "missing-mask", "other=0.0"),
         ("total * tl.exp(top - new) + tl", "total + tl", "missing-rescale", "total = total"),
         ("tl.exp(top - new)", "tl.exp(new - top)", "accumulator-error", "total = total"),

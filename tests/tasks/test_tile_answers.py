@@ -32,7 +32,6 @@ def ct_add(A, B, C, H, W):
     tile_language.store(C, at, total)
 """,
     "ct_row_sum": """
-@ct.function
 def part(A, i, k, TM, TN):
     tile = ct.load(A, index=(i, k), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     return ct.sum(tile, axis=-1)
@@ -125,6 +124,100 @@ def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
             tl.store(out + row * N + ks, tl.exp(tile - top) / total, mask=ks < N)
 """,
 }
+
+
+# A slip in one of these, or in an answer of the course: the code and the line that say so.
+IN_OTHER_STYLES = {
+    "a step of addresses without its stride": (
+        "tl_product", "another", "b_at += TK * N", "b_at += TK", "wrong-index", "b_at += TK"),
+    "rows without their stride": (
+        "tl_bias_relu", "third", "ks[:, None] * N +", "ks[:, None] +", "wrong-index",
+        "b = tl.load"),
+    "a term in each turn of a loop": (
+        "ct_bias_relu", "answer",
+        "acc = ct.mma(a, b, acc)", "acc = ct.mma(a, b, acc) + ct.load(bias, (j,), (TN,))",
+        "accumulator-error", "acc = ct.mma"),
+    "a term in each turn of +=": (
+        "tl_bias_relu", "third", "acc += tl.dot(a, b)",
+        "acc += tl.dot(a, b) + tl.load(bias + columns, mask=columns < N, other=0.0)[None, :]",
+        "accumulator-error", "acc += tl.dot"),
+    "a function in each turn": (
+        "ct_bias_relu", "answer", "acc = ct.mma(a, b, acc)",
+        "acc = ct.maximum(ct.mma(a, b, acc), 0.0)", "accumulator-error", "acc = ct.maximum"),
+    "a mask of the whole array": (
+        "tl_bias_relu", "third", "(rows[:, None] < M) & (columns[None, :] < N)\n    tl",
+        "rows[:, None] * N + columns[None, :] < M * N\n    tl", "wrong-bounds-check", "fits ="),
+    "a place that gather takes": (
+        "ct_copy", "another", "ct.bid(0) * TILE +", "ct.bid(0) +", "wrong-index", "places ="),
+    "a transposition that lacks": (
+        "ct_product", "third", "ct.mma(left, right, total)",
+        "ct.mma(left, ct.transpose(right), total)", "compile-error", "total = ct.mma"),
+    "a function that lacks": (
+        "tl_softmax", "third", "tl.sum(tl.exp(tile - new), axis=0)", "tl.sum(tile - new, axis=0)",
+        "wrong-formula", "total = total"),
+    "names imported by themselves": (
+        "ct_row_sum", "names", ", padding_mode=PaddingMode.ZERO", ", padding_mode=PaddingMode.NAN",
+        "missing-mask", "tile = load"),
+    "a loop that does not advance": (
+        "ct_row_sum", "third", "        k += 1\n", "", "timeout", "while"),
+}  # fmt: skip
+
+
+NAMES = """from cuda.tile import PaddingMode, bid, float32, kernel
+from cuda.tile import load, num_tiles, store, sum, zeros
+"""
+
+
+@pytest.mark.parametrize("case", IN_OTHER_STYLES)
+def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
+    name, style, old, new, code, shown = IN_OTHER_STYLES[case]
+    text = THIRD.get(name, "") if style == "third" else getattr(TASKS[name], style, "")
+    if style == "names":
+        text = NAMES + TASKS[name].answer.replace("ct.Constant[int]", "int").replace("ct.", "")
+    assert text.count(old) == 1
+    if case.startswith("a term in each turn"):  # and no longer behind the loop
+        text = re.sub(r"acc \+ (added|tl\.load.*\[None, :\])", "acc", text)
+    text = text.replace(old, new)
+    first = examine_source(name, text).errors[0]
+    assert (first.code, text.splitlines()[(first.line or 1) - 1].strip()[: len(shown)]) == (
+        code, shown), str(first)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "words"),
+    [
+        (
+            "ct_row_sum",
+            "axis=1)\n    ct",
+            "axis=0)\n    ct",
+            "other axis in `ct.sum(tile, axis=0)`",
+        ),
+        (
+            "tl_row_sum",
+            "range(0, N, TN):\n        ks = first +",
+            "range(tl.cdiv(N, TN)):\n        ks = first +",
+            "multiply or divide `first` by",
+        ),
+        (
+            "ct_softmax",
+            "        total = total * ct.exp(top - new) +",
+            "        top = new\n        total = total * ct.exp(top - new) +",
+            "swap `top = new` and the next statement",
+        ),
+    ],
+)
+def test_what_is_quoted_is_what_has_to_change(name: str, old: str, new: str, words: str) -> None:
+    text = TASKS[name].answer.replace(old, new)
+    if name == "ct_softmax":  # and no longer below
+        text = text.replace("keepdims=True)\n        top = new\n", "keepdims=True)\n")
+    assert words in examine_source(name, text).errors[0].message
+
+
+def test_two_numbers_that_differ_are_shown_as_different() -> None:
+    text = TASKS["ct_bias_relu"].answer.replace("dtype=ct.float32", "dtype=ct.float16")
+    told = examine_source("ct_bias_relu", text).errors[0].message
+    got, wanted = re.findall(r"is (\S+) and should be (\S+)\.", told)[0]
+    assert got != wanted
 
 
 @pytest.mark.parametrize("name", few(THIRD, 3))

@@ -11,10 +11,11 @@ from real_languages import HEADS, answers, module_of
 
 from course_lib.curriculum import Task
 from course_lib.diagnosis.tiles.tile_launches import TileLauncher
-from course_lib.host import runtime
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 
-pytestmark = pytest.mark.skipif(not runtime.on_gpu(), reason="needs a GPU")
+torch = pytest.importorskip("torch", reason="torch is not installed here")
+if not torch.cuda.is_available():
+    pytest.skip("needs a GPU", allow_module_level=True)
 
 
 @pytest.mark.parametrize(("task", "text"), answers("ct", "tl"))
@@ -22,7 +23,6 @@ def test_an_answer_is_right_on_a_gpu(
     task: Task, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")  # else `dot` rounds float32 to TF32
-    torch = pytest.importorskip("torch")
     pytest.importorskip("cuda.tile" if task.id.startswith("ct_") else "triton")
     kernel = getattr(module_of(HEADS[task.id[:2]] + text, tmp_path), task.id)
     launcher = TileLauncher(task, 0)
@@ -39,8 +39,6 @@ def test_an_answer_is_right_on_a_gpu(
 
 def launch(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
     """Launch a kernel of either language, and wait for it."""
-    import torch
-
     if hasattr(kernel, "run"):  # Triton's
         kernel[grid](*arguments)
     else:

@@ -221,4 +221,6 @@ def by_how_much(outcome: Outcome) -> str:
     wrong = ~outcome.right
     at = tuple(np.argwhere(wrong)[0])
     name = f"{outcome.output}{first_place(wrong)}"
-    return f"{name} is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}"
+    got, wanted = float(outcome.values[at]), float(outcome.expected[at])
+    digits = next((n for n in (4, 6, 8) if f"{got:.{n}g}" != f"{wanted:.{n}g}"), 10)
+    return f"{name} is {got:.{digits}g} and should be {wanted:.{digits}g}"

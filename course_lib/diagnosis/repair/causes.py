@@ -47,8 +47,14 @@ OF_KIND = {
     "function": FORMULA,
     "step": LOOP,
     "tile number": INDEX,
+    "stride": INDEX,
+    "in part": SUM,
     "rescale": "missing-rescale",
     "kept": SUM,
+    "axis missing": FORMULA,
+    "axes kept": FORMULA,
+    "call missing": FORMULA,
+    "transposed": FORMULA,
     **dict.fromkeys(("tile term", "tile factor", "tile maximum"), FORMULA),
 }
 OF_KEYWORD = {
@@ -58,6 +64,7 @@ OF_KEYWORD = {
 # Does a variable that this gives a value begin a sum?
 OF_TILES = {"zeros": True, "full": True, "ones": True, "bid": False, "program_id": False}
 TILE_ACCESSES = ("load", "store")
+BY_ELEMENT = ("gather", "scatter")
 OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
@@ -175,9 +182,9 @@ def _arguments_of(access: ast.Call) -> Iterator[tuple[tuple[str, int | None], st
     """The arguments of a call that accesses memory, each with the code of what it is for.
 
     By place it is a tuple that is the index, in cuTile, or the address in the first place, in
-    Triton; and the second of `cuda.atomic.add(array, index, value)`.
+    Triton; and the second of `cuda.atomic.add(array, index, value)` and `ct.gather(array, index)`.
     """
-    if "atomic" in names_in(access.func):
+    if "atomic" in names_in(access.func) or last_name(access.func) in BY_ELEMENT:
         yield ("args", 1), INDEX
     if last_name(access.func) not in TILE_ACCESSES:
         return

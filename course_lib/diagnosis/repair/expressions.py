@@ -176,11 +176,11 @@ def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator
     if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
         yield function.value("turned", 1, path, ast.BinOp(right, op, left))
     if isinstance(op, ast.Add | ast.Sub) and function.is_whole(node):
-        for name, side in product((left, right), function.sides):
-            scaled = ast.BinOp(name, ast.Mult(), expression(side))
-            pair = (scaled, right) if name is left else (left, scaled)
+        for place, side in product(("left", "right"), function.sides):
+            name = getattr(node, place)
             if isinstance(name, ast.Name):
-                yield function.value("factor", 2, path, ast.BinOp(pair[0], op, pair[1]))
+                scaled = ast.BinOp(name, ast.Mult(), expression(side))
+                yield function.value("factor", 2, (*path, (place, None)), scaled)
     for later in _more_on_the_right(node):
         yield function.value("brackets", 1, path, later)
     if isinstance(right, ast.BinOp):

@@ -13,12 +13,19 @@ from itertools import combinations, permutations, product
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
 from course_lib.diagnosis.repair.statements import whole_names_exchanged
-from course_lib.diagnosis.source.tree import Path, last_name, names_bound, names_read
+from course_lib.diagnosis.source.tree import (
+    Path,
+    copy_of,
+    last_name,
+    names_bound,
+    names_read,
+    node_at,
+)
 from course_lib.emulator.language import types as T
 
 # What stands in the place of an element past the edge, by the keyword of each language.
 PADDING = {
-    "padding_mode": ("{module}.PaddingMode.ZERO", "{module}.PaddingMode.NEG_INF"),
+    "padding_mode": ("PaddingMode.ZERO", "PaddingMode.NEG_INF"),
     "other": ("0.0", "float('-inf')"),
 }
 INSTEAD = {
@@ -26,6 +33,7 @@ INSTEAD = {
     "minimum": ("maximum",), "exp2": ("exp",), "exp": ("exp2",), "log2": ("log",),
     "atomic_add": ("store",), "ones": ("zeros",),
 }  # fmt: skip
+REDUCTIONS = ("max", "min", "sum")
 FLOATS = ("float32", "float16", "bfloat16")
 TYPES = (*FLOATS, "float64", "int8", "int16", "int32")
 PLACES = ("program_id", "bid")
@@ -49,13 +57,16 @@ class TileChanges:
     has_masks: bool
 
     def __iter__(self) -> Iterator[Edit]:
-        for node, path in self.function.nodes:
+        function = self.function
+        for node, path in function.nodes:
             if isinstance(node, ast.For):
                 yield from self._kept(node, path)
                 yield from self._counted(node, path)
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                yield from self._done_once(node, path)
             if isinstance(node, ast.AugAssign):
                 yield from self._rescaled(node, path)
-            if path and isinstance(node, ast.expr) and self.function.is_read(node, path):
+            if path and isinstance(node, ast.expr) and function.is_read(node, path):
                 yield from self._of(node, path)
         yield from self._programs_exchanged()
 
@@ -80,6 +91,7 @@ class TileChanges:
             yield from self._with_another(node, path)
         if self.has_masks and function.is_whole(node):
             yield from self._with_program(node, path)
+            yield from self._strides(node, path)
         if self.has_masks and function.kind_of(node) == T.BOOL and not isinstance(node, ast.Name):
             yield from self._more_conditions(node, path)
 
@@ -109,8 +121,14 @@ class TileChanges:
                 if total in function.known_at(path):
                     more = ast.Call(node.func, [*node.args, named(total)], [])
                     yield function.value("total missing", 1, path, more)
+        if name in (*REDUCTIONS, "num_tiles"):
+            yield from self._along_an_axis(node, path)
         if name in ("trans", "transpose", "exp"):
             yield function.value("call left out", 2, path, node.args[0])
+        transposed = "trans" if self.has_masks else "transpose"
+        for number in (0, 1) if name in ("mma", "dot", "matmul") else ():
+            turned = self._called(transposed, node.func, node.args[number])
+            yield function.value("transposed", 2, (*path, ("args", number)), turned)
         for side in function.sides if name in PLACES else ():
             yield function.value("factor", 2, path, expression(f"{ast.unparse(node)} * {side}"))
         for side in function.sides if name == "range" else ():
@@ -118,13 +136,43 @@ class TileChanges:
             step = ast.Call(node.func, [*ends[:2], expression(side)], [])
             yield function.value("step", 1, path, step)
 
+    def _called(self, name: str, beside: ast.expr, *given: ast.expr) -> ast.expr:
+        """A call of another function of the module that `beside` is from."""
+        return ast.Call(_in_same_module(beside, name), [*given], [])
+
+    def _along_an_axis(self, node: ast.Call, path: Path) -> Iterator[Edit]:
+        """The other axis, or one where there is none; a reduction that keeps its axes."""
+        has_axis = len(node.args) > 1 or any(each.arg == "axis" for each in node.keywords)
+        for number in range(len(node.args[1:2])):
+            yield from self._other_axis(node, path, ("args", number + 1))
+        for number, keyword in enumerate(node.keywords):
+            if keyword.arg == "axis":
+                yield from self._other_axis(node, path, ("keywords", number), ("value", None))
+        if last_name(node.func) == "num_tiles":
+            return
+        keeps = "keep_dims" if self.has_masks else "keepdims"
+        for axis in ("",) if has_axis else ("axis=0", "axis=1"):
+            for keep in ("", f"{keeps}=True"):
+                added = ", ".join(filter(None, (axis, keep)))
+                new = expression(f"{ast.unparse(node)[:-1]}, {added})") if added else node
+                yield self.function.value("axis missing" if axis else "axes kept", 1, path, new)
+
+    def _other_axis(
+        self, node: ast.Call, path: Path, *place: tuple[str, int | None]
+    ) -> Iterator[Edit]:
+        """Of the two axes of a tile the other one."""
+        axis = node_at(node, place)
+        if isinstance(axis, ast.Constant) and axis.value in (0, 1):
+            new = copy_of(node)
+            node_at(new, place).value = 1 - axis.value
+            yield self.function.value("axis of a tile", 0, path, new)
+
     def _at_edges(self, node: ast.Call, path: Path) -> Iterator[Edit]:
         """What is past the edge gets a value, or another one; a mask where there is none."""
         there = {each.arg: number for number, each in enumerate(node.keywords)}
         usual = "other" if self.has_masks else "padding_mode"
         for text in PADDING[usual] if last_name(node.func) == "load" else ():
-            module = ast.unparse(node.func).rpartition(".")[0]
-            value = expression(text.format(module=module))
+            value = _in_same_module(node.func, text) if "Mode" in text else expression(text)
             if usual not in there:
                 yield self._with_keyword("padding", node, path, usual, value)
             elif ast.dump(value) != ast.dump(node.keywords[there[usual]].value):
@@ -190,6 +238,10 @@ class TileChanges:
         ):
             return  # where it is computed with, or was computed, says more
         function, text, known = self.function, ast.unparse(node), self.function.known_at(path)
+        exponential = self.called("exp")
+        for name in ("exp", "log") if exponential and not isinstance(node, ast.Call) else ():
+            new = self._called(name, expression(exponential), node)
+            yield function.value("call missing", 2, path, new)
         others = [name for name in function.real if name in known and name != text]
         for name in others:
             for shape in SHAPES if self.has_masks else SHAPES[:1]:
@@ -197,8 +249,7 @@ class TileChanges:
                     new = expression(f"({text}) {sign} {name}{shape}")
                     yield function.value(kind, 2, path, new)
             if isinstance(node, ast.Call) and last_name(node.func) == "max":
-                module = ast.unparse(node.func).rpartition(".")[0]
-                larger = expression(f"{module}.maximum({name}, {text})")
+                larger = self._called("maximum", node.func, named(name), node)
                 yield function.value("tile maximum", 1, path, larger)
         for factor in self.rescales(path, text) if isinstance(node, ast.Name) else ():
             yield function.value("rescale", 2, path, expression(f"{text} * {factor}"))
@@ -231,6 +282,14 @@ class TileChanges:
                 new = expression(f"({ast.unparse(node)}) + {name}")
                 yield function.value("term", 2, path, new)
 
+    def _strides(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        """A factor for what is added to addresses: how far apart two rows are."""
+        match self.function.at[path[:-1]], node:
+            case (ast.AugAssign(op=ast.Add()), _) | (ast.BinOp(op=ast.Add()), ast.Subscript()):
+                for size in sorted(self.function.bounds):
+                    new = expression(f"({ast.unparse(node)}) * {size}")
+                    yield self.function.value("stride", 1, path, new)
+
     @cached_property
     def steps(self) -> list[str]:
         """What the loops count with."""
@@ -257,6 +316,22 @@ class TileChanges:
             yield self.function.values("exchange", 2, new, min(map(self.function.line, new)))
 
     # --- sums and loops -------------------------------------------------------------------------
+
+    def _done_once(self, statement: ast.Assign | ast.AugAssign, path: Path) -> Iterator[Edit]:
+        """What is done to a sum in each turn of a loop: only once behind it, or never."""
+        function, value = self.function, (*path, ("value", None))
+        lengths = range(len(path) - 1, 0, -1)
+        around = [n for n in lengths if isinstance(function.at[path[:n]], ast.For | ast.While)]
+        for node, below in function.nodes if around else ():
+            if below[:-1] != value or not T.is_float(function.kind_of(node)):
+                continue
+            assert isinstance(node, ast.expr)
+            later = _without(statement, node, below[-1])
+            if later is not None:
+                if isinstance(statement.value, ast.Call):
+                    yield function.value("surplus", 2, value, node)
+                changes = {path[: around[0]]: StatementEdit(after=(later,))}
+                yield Edit("in part", statement.lineno, 2, function.tree, {value: node}, changes)
 
     def _rescaled(self, addition: ast.AugAssign, path: Path) -> Iterator[Edit]:
         """A factor for the sum so far, before more is added to it."""
@@ -292,3 +367,29 @@ class TileChanges:
                 change = StatementEdit(after=(keeping,))
                 place: Path = (*path, ("body", last))
                 yield function.statement("kept", 2, place, change)
+
+
+def _in_same_module(beside: ast.expr, name: str) -> ast.expr:
+    """`ct.name` beside `ct.other`, and `name` beside `other`."""
+    module = ast.unparse(beside).rpartition(".")[0]
+    return expression(".".join(filter(None, (module, name))))
+
+
+def _without(
+    statement: ast.Assign | ast.AugAssign, part: ast.expr, place: tuple[str, int | None]
+) -> ast.stmt | None:
+    """A statement that changes a sum, without that part of its value which is done already."""
+    later, (name, number) = copy_of(statement), place
+    match later:
+        case ast.Assign(targets=[ast.Name(id=total)]):
+            if isinstance(part, ast.Name) or total not in names_read(part):
+                return None
+            if number is None:
+                setattr(later.value, name, named(total))
+            else:
+                getattr(later.value, name)[number] = named(total)
+        case ast.AugAssign(op=ast.Add(), value=ast.BinOp(op=ast.Add(), left=one, right=other)):
+            later.value = other if name == "left" else one
+        case _:
+            return None
+    return later

@@ -97,7 +97,10 @@ SAYS = {
         "store the value in {text} instead of adding it",
         "What was there before?",
     ),
-    "zero": ("use another initial value than {text}", "What is the sum before anything is added?"),
+    "zero": (
+        "use another initial value than {text}",
+        "Which initial value leaves the result as it is?",
+    ),
     "guard left out": ("remove the test around this", "Which threads have to execute this?"),
     "else missing": (
         "store a value in the cells of the threads that fail this test",
@@ -132,6 +135,8 @@ def _text_of(edit: Edit) -> str:
         return _first_line(node_at(edit.tree, next(iter(edit.statements))[:-1]))
     if edit.kind == "name":  # wherever it stands
         return _first_line(node_at(edit.tree, edit.paths[0]))
+    if edit.kind == "order":
+        return _first_line(node_at(edit.tree, min(edit.paths)))
     first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))
     length = len(first)
     while any(path[:length] != first[:length] for path in others):

@@ -148,11 +148,17 @@ def asks_about_elements(test: ast.AST, function: ast.AST) -> bool:
 
 
 def _reads_element(node: ast.AST) -> bool:
-    """Not so `A.shape[0]`."""
+    """Not so `A.shape[0]`, nor `rows[:, None]`, which gives a tile another axis."""
     return any(
-        isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name | ast.Subscript)
+        isinstance(part, ast.Subscript)
+        and isinstance(part.value, ast.Name | ast.Subscript)
+        and not all(map(_is_whole_axis, indices_of(part)))
         for part in ast.walk(node)
     )
+
+
+def _is_whole_axis(index: ast.expr) -> bool:
+    return isinstance(index, ast.Slice) or (isinstance(index, ast.Constant) and index.value is None)
 
 
 def multiplies(node: ast.AST) -> bool:

@@ -83,6 +83,28 @@ SAYS = {
         "use another function than {text}",
         "What does {text} return for the numbers 1 and 3?",
     ),
+    "axis of a tile": ("use the other axis in {text}", "Along which axis should {text} go?"),
+    "axis missing": (
+        "state the axis in {text}",
+        "How many numbers does {text} return, and how many should it return?",
+    ),
+    "axes kept": (
+        "keep both axes in {text}",
+        "Which shape does {text} return, and which one fits the other tile?",
+    ),
+    "call missing": (
+        "apply a function to {text}",
+        "Which function of {text} does the formula need?",
+    ),
+    "transposed": ("transpose {text}", "Which axis of {text} belongs to k?"),
+    "stride": (
+        "multiply {text} by something",
+        "How many elements lie between one row and the next?",
+    ),
+    "in part": (
+        "do only a part of {text} in the loop, and the rest once after it",
+        "Which part of {text} should happen only once?",
+    ),
     "step": ("use another step in {text}", "How far is it from one tile to the next?"),
     "rescale": (
         "rescale {text}",
