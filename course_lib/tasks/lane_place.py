@@ -29,8 +29,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: _map(lambda lane: lane // 4, lambda lane: lane % 4),
-            "the lanes go row by row: lane 2 is to the right of lane 1, but it should be below "
-            "lane 0",
+            "the lanes go row by row, so lane 2 is to the right of lane 1 instead of below lane 0",
             "Which lanes form the first square of 2 × 2?",
         ),
         WrongIdea(

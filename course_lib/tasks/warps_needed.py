@@ -31,7 +31,8 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: -(-4 * latency // independent),
             "this rounds once for all four, but each scheduler has its own warps",
-            "29 clocks, 8 instructions from each warp: how many warps does one scheduler need?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
+            "How many warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent),
@@ -41,7 +42,8 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,
             "`4 * latency` is evaluated first, and then the division by `independent` rounds down",
-            "29 clocks, 8 instructions from each warp: how many warps does one scheduler need?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
+            "How many warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency / independent,
