@@ -292,8 +292,8 @@ def _needs() -> Ideas:
         ({"register_unit": 1}, "the registers of a warp are not rounded up", UNIT, ("registers",)),
         ({"by_registers": _by_block}, "the registers are rounded up once for the block, but the "
          "hardware rounds them up for each warp", UNIT, ("registers",)),
-        ({"by_registers": _by_thread}, "this counts registers thread by thread, but the hardware gives them to whole "
-            "warps and rounds up",
+        ({"by_registers": _by_thread}, "this counts registers thread by thread, but the "
+         "hardware gives them to whole warps and rounds up",
          "How many registers does one warp get? How many such warps have room?",
          ("registers",)),
         ({"partitions": 1}, "this divides the registers as if they were in one file",

@@ -67,7 +67,7 @@ def _other_sums() -> Ideas:
     yield FORMULA, lambda x: np.repeat(by_run(x).sum(1), RUN)[: len(x)], says, own, ("store",)
     says = "y equals x, because none of the sums reaches y"
     yield SUM, lambda x: x, says, own, ("store",)
-    how = "What does the kernel do with two elements?"
+    how = "How are two elements combined?"
     for name, function in (
         ("largest element", np.maximum),
         ("smallest element", np.minimum),
@@ -158,7 +158,7 @@ def _other_steps() -> Ideas:
     """A test, an index or a sign that is wrong in every step, within a run or within a warp."""
     which, how = (
         "Which is the first thread that has an element `stride` places before its own?",
-        ("What does the kernel do with two elements?"),
+        ("How are two elements combined?"),
     )
     cell = "Which cell does thread 5 read when the stride is 2?"
     for place, right, scan in (("", STRIDES, steps), ("within a warp ", STRIDES[:-1], two_warps)):

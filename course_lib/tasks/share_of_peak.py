@@ -57,7 +57,7 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
             "this is the number of multiply-adds that get their numbers in a clock, but "
-            "the task asks for their share",
+            "the task asks for a share of the peak",
             AT_ONCE,
         ),
         WrongIdea(

@@ -37,7 +37,8 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent),
             "this rounds down, so the scheduler is idle for a moment",
-            "29 clocks, 2 instructions from each warp: how many instructions do 14 warps have?",
+            "A scheduler has to fill 29 clocks. How many instructions do 14 warps with 2 "
+            "each have?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,

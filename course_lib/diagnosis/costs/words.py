@@ -16,8 +16,8 @@ WHY = {
     "along a row": "{lanes} of its lanes need different words from the same bank.",
     "down a column": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
     "them need different words from the same one of the {all} banks.",
-    "column of a long tile": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
-    "them need different words from the same one of the {all} banks. More rows do "
+    "column of a long tile": "its lanes walk down a column, where words are {width} apart, "
+    "so {lanes} of them need different words from the same one of the {all} banks. More rows do "
     "not change that.",
 }
 PROBLEM = " in a problem of {sizes} with tiles of {step}"
