@@ -42,8 +42,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Four lanes form a square. What is the number of a lane's square, and what is the "
-        "lane's place within it?",
+        "Four lanes form a square. Which square does a lane belong to, and where in "
+        "this square is it?",
         "The number of the square is `lane // 4`. There are two squares side by side, and four "
         "below each other.",
         "Within a square, the column is `lane % 2` and the row is `lane // 2 % 2`.",
