@@ -33,7 +33,7 @@ tell = Words(
         "rebound": Wording("missing-answer", ANOTHER_MEANING, WHICH_ELEMENT),
         "compared": Wording(
             "missing-answer",
-            "This line only compares; it stores nothing.",
+            "This line only compares two values. It stores nothing.",
             "A single = stores the value on its right. Where should the value go?",
         ),
         "empty": Wording("missing-answer", "{kernel} is still empty: it writes nothing.", START),

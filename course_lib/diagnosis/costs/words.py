@@ -29,12 +29,13 @@ NEED = {
 READ_TOO = " and read {times} times"
 # Of loads and of stores.
 AT_EDGES = (
-    "Where the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch {sectors} "
-    "sectors of 32 bytes, though neighbouring lanes would need only about {needed}."
+    "If the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch "
+    "{sectors} sectors of 32 bytes, but neighbouring lanes would need only about "
+    "{needed}."
 )
 MANY_SECTORS = (
-    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, though {elements} "
-    "neighbouring elements would need only {needed}."
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, but "
+    "{elements} neighbouring elements would need only {needed}."
 )
 APART = (
     "The lanes of a warp {verb} {to} {letter} in separate requests: {requests} requests touch "

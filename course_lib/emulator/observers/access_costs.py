@@ -406,8 +406,8 @@ class LaunchCosts:
                 continue
             yield finding_of(
                 "excess-global-traffic",
-                "The threads of a block pass {elements} to each other through {array}. That "
-                "is global memory, though no other block needs these values.",
+                "The threads of a block pass {elements} to each other through {array}. That is "
+                "global memory, but no other block needs these values.",
                 fetched.handed_at,
                 "What would have to change to keep them in shared memory instead?",
                 elements=counted(count, "element"),
