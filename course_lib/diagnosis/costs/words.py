@@ -34,8 +34,8 @@ AT_EDGES = (
     "{needed}."
 )
 MANY_SECTORS = (
-    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, but "
-    "{elements} neighbouring elements would need only {needed}."
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, "
+    "though {elements} neighbouring elements would need only {needed}."
 )
 APART = (
     "The lanes of a warp {verb} {to} {letter} in separate requests: {requests} requests touch "

@@ -352,8 +352,10 @@ class MethodTyper(Typer):
             said = "takes whole numbers" if not whole else "takes arrays without gaps only"
             raise rejection("compile-error", say(".reshape {said}.", said=said), node)
         if array.layout == "F" and array.ndim > 1:
-            message = "The emulator supports .reshape only if the rows of the array lie one after "
-            "another."
+            message = (
+                "The emulator supports .reshape only if the rows of the array lie one after "
+                "another."
+            )
             raise rejection("unsupported", message, node, "Use an index for every axis instead.")
         self.typing.methods[node] = [owner, *node.args]
         self.typing.calls[node] = RESHAPE

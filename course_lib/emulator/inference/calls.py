@@ -330,8 +330,10 @@ class CallTyper(MethodTyper):
         )
         if not same:
             message = say("{kernel} calls itself with other types.", kernel=kernel.name)
-            hint = "Give it a signature, such as int64(int64), so that they are the same in every "
-            "call."
+            hint = (
+                "Give it a signature, such as int64(int64), so that they are the same in every "
+                "call."
+            )
             raise rejection("unsupported", message, node, hint)
         self.typing.levels = max(self.typing.levels, self.common.depth - self.entered + 4)
         if self.own_result is None:
