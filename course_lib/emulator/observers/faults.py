@@ -170,7 +170,7 @@ class Faults(FaultObserver):
         other, other_thread = self.who(self._lane_of(absent, row))
         message = (
             "{who} calls {name} with a mask that includes {other}, but {other} does not "
-            "get there. So the result is undefined."
+            "get there: the result is undefined."
         )
         hint = "Which threads does the mask include? Do all of them reach this {name}?"
         if name == "syncwarp":
