@@ -44,15 +44,15 @@ _FACT = re.compile(r"\{(\w+)\}")
 _HEAD = """\
 # Findings
 
-This page lists everything that the checker can find, in the order in which it reports it: first
-what kept the kernel from running, then causes, then symptoms, and last unnecessary cost. The
-title of a code is the headline of a finding. Below it are the sentences that can follow the
-headline, and the hints. A ‹name› stands for something that the checker fills in, such as a
-thread, an array or a line. If the checker knows the cause, its sentence may contain the sentence
-of another finding.
+The checker looked at your kernel and told you something. This page lists everything that it can
+tell you, in the order in which it does so: first what kept the kernel from running, then causes,
+then symptoms, and last what costs more than it needs to. For each code you see the headline, and
+below it the sentences that can follow, and the hints. A ‹name› stands for something that the
+checker fills in, such as a thread, an array or a line. If the checker knows the cause, its
+sentence may contain the sentence of another finding.
 
-`python tests/findings_page.py` makes this page from the source of the library. It does not list
-sentences that come from Python itself, or that are put together from several tables.
+`python tests/findings_page.py` makes this page from the source of the library. It leaves
+out sentences that come from Python itself, or that are put together from several tables.
 """
 
 

@@ -193,7 +193,7 @@ def test_what_goes_wrong_in_a_ufunc_is_told_with_its_line(capsys) -> None:
     for function, found in ((lambda x: (x, x), "float64, float64"), (lambda x: None, "None")):
         pair = vectorize(["float64(float64)"], target="cuda")(function)
         with pytest.raises(
-            LaunchRefused, match=f"declared to return float64, and returns.*{found}"
+            LaunchRefused, match=f"declared to return float64, but it returns.*{found}"
         ):
             pair(np.ones(2))
 

@@ -264,7 +264,7 @@ def test_an_impossible_launch(kernel, configuration, sentence: str) -> None:
 
 
 REFUSED = {
-    "a list": ([1.0, 2.0], "Argument x is of type list; a kernel takes NumPy arrays"),
+    "a list": ([1.0, 2.0], "Argument x is of type list, but a kernel takes only NumPy arrays"),
     "a text": ("abc", "Argument x is of type str"),
     "nothing": (None, "Argument x is of type NoneType"),
     "texts": (np.array(["a"]), "Argument x is an array of <U1, which the emulator"),

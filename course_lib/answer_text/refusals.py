@@ -64,7 +64,8 @@ def refuse_unknown_form(name: str, program: Program) -> None:
     is_defined = any(isinstance(statement, ast.FunctionDef) for statement in bindings)
     code = "unsupported"
     hint = say(
-        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+        "Define it with `def {name}(…):` at the left margin. If it is a kernel, write "
+        "`@cuda.jit` above it.",
         name=name,
     )
     value = program.names.get(name)

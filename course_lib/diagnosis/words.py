@@ -27,13 +27,13 @@ tell = Words(
         # An answer that is not there yet.
         "returned": Wording(
             "missing-answer",
-            "A kernel cannot return a result: it has to write the result into {output}.",
+            "A kernel cannot return a result. It has to write the result into {output}.",
             WHICH_ELEMENT,
         ),
         "rebound": Wording("missing-answer", ANOTHER_MEANING, WHICH_ELEMENT),
         "compared": Wording(
             "missing-answer",
-            "This line only compares; it stores nothing.",
+            "This line only compares two values. It stores nothing.",
             "A single = stores the value on its right. Where should the value go?",
         ),
         "empty": Wording("missing-answer", "{kernel} is still empty: it writes nothing.", START),
@@ -50,26 +50,26 @@ tell = Words(
         # What the source alone shows.
         "device function": Wording(
             "invalid-launch",
-            "{name} is a device function (device=True): kernels can call it, but it cannot be "
-            "launched. @cuda.jit alone makes it a kernel.",
+            "{name} is a device function (device=True). Kernels can call it, but you "
+            "cannot launch it. @cuda.jit alone makes it a kernel.",
             MEND,
         ),
         "for the processor": Wording(
             "invalid-launch",
-            "{name} is compiled for the processor, not for the GPU: it cannot be launched. "
-            "@cuda.jit makes it a kernel.",
+            "{name} is compiled for the processor and not for the GPU, so you cannot "
+            "launch it. @cuda.jit makes it a kernel.",
             MEND,
         ),
         "plain function": Wording(
             "invalid-launch",
-            "{name} is a plain Python function: without @cuda.jit above it, there is no kernel "
-            "that a GPU could launch.",
+            "{name} is a plain Python function. Without @cuda.jit above it, there is no "
+            "kernel that a GPU could launch.",
             MEND,
         ),
         "value returned": Wording(
             "compile-error",
-            "Numba refuses a kernel that returns a value: the kernel has to write its result into "
-            "{output}.",
+            "Numba refuses a kernel that returns a value. The kernel has to write its "
+            "result into {output}.",
             WHICH_ELEMENT,
         ),
         "output rebound": Wording("incomplete-output", ANOTHER_MEANING, WHICH_ELEMENT),
@@ -83,13 +83,13 @@ tell = Words(
         "whole arrays, refused": Wording("compile-error", WHOLE_ARRAYS, SINGLE_ELEMENTS),
         "barrier not called": Wording(
             "",
-            "{name} is only named here, not called: without () no thread waits. {seen}",
+            "{name} is only named here and not called. Without () no thread waits. {seen}",
             "How does Python tell the name of a function from a call of it?",
         ),
         "needless barrier not called": Wording(
             "excess-barriers",
-            "{name} is only named here, not called: without () no thread waits. But no barrier is "
-            "needed here.",
+            "{name} is only named here and not called. Without () no thread waits. But you "
+            "need no barrier here.",
             "Is a barrier needed here at all?",
         ),
         # Launches.
@@ -112,7 +112,7 @@ tell = Words(
         ),
         "independent of input": Wording(
             "hardcoded-answer",
-            "{array} does not depend on {inputs}: other inputs give the same output.",
+            "{array} does not depend on {inputs}. Other inputs give the same output.",
             "Which line carries a value from {inputs} to {array}?",
         ),
         "stale": Wording(
@@ -121,7 +121,7 @@ tell = Words(
             "value of an earlier tile.",
             "What does a thread put into the tile when its element is outside of {inputs}?",
         ),
-        "wrong": Wording("wrong-result", WRONG, "Work out that one element by hand, step by step."),
+        "wrong": Wording("wrong-result", WRONG, "Work out this one element by hand, step by step."),
         "wrong but for block 0": Wording(
             "wrong-result",
             WRONG,
@@ -161,21 +161,21 @@ tell = Words(
         ),
         "not a number": Wording(
             "numerical-overflow",
-            "{name} is {value} although every number in {operands} is finite: some step has no "
-            "defined result, such as 0 / 0, ∞ / ∞ or ∞ − ∞.",
+            "{name} is {value}, although every number in {operands} is finite. Some step "
+            "has no defined result, such as 0 / 0, ∞ / ∞ or ∞ − ∞.",
             "Which step can get an infinity as input, or divide 0 by 0?",
         ),
         "minus infinity": Wording(
             "numerical-overflow",
-            "{name} is {value} although every number in {operands} is finite: a value overflowed "
-            "its type, was divided by zero, or is the logarithm of 0.",
+            "{name} is {value}, although every number in {operands} is finite. A value "
+            "overflowed its type, was divided by zero, or is the logarithm of 0.",
             "Which step can give −∞? Has anything been added up before it?",
         ),
         "infinity": Wording(
             "numerical-overflow",
-            "{name} is {value} although every number in {operands} is finite: a value overflowed "
-            "its type, or something was divided by zero.",
-            "Which step can produce such a large number?",
+            "{name} is {value}, although every number in {operands} is finite. Either a "
+            "value overflowed its type, or something was divided by zero.",
+            "Which step can give such a large number?",
         ),
         "fractions": Wording(
             "integer-arithmetic",

@@ -90,13 +90,13 @@ def _no_argument(name: str, value: object) -> KernelRejected:
         return rejection("invalid-launch", message, None, hint, name=name)
     if isinstance(value, np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
-        message = "Argument {name} is of type {what}, which the emulator does not have."
+        message = "Argument {name} is of type {what}, which the emulator does not support."
         hint = "Pass the numbers that it consists of one by one."
         return rejection("unsupported", message, None, hint, name=name, what=what)
     return rejection(
         "invalid-launch",
         say(
-            "Argument {name} is of type {type}; a kernel takes NumPy arrays and numbers.",
+            "Argument {name} is of type {type}, but a kernel takes only NumPy arrays and numbers.",
             name=name,
             type=type(value).__name__,
         ),
@@ -111,15 +111,15 @@ def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
     """Numba has more kinds of arrays than the emulator, but not those of any byte order or mask."""
     if array.dtype.kind in "SUMmV":
         message = say(
-            "Argument {name} is an array of {dtype}, which the emulator does not have.",
+            "Argument {name} is an array of {dtype}, which the emulator does not support.",
             name=name,
             dtype=array.dtype,
         )
-        hint: str = "It has booleans, integers, floats of up to 64 bits and complex numbers."
+        hint: str = "It supports booleans, integers, floats of up to 64 bits and complex numbers."
         if array.dtype.names:
             first = array.dtype.names[0]
             hint = say(
-                'Pass every field as an array of its own, such as {name}["{first}"].copy().',
+                'Pass each field as a separate array, such as {name}["{first}"].copy().',
                 name=name,
                 first=first,
             )
@@ -197,7 +197,7 @@ def _of_several(
         raise rejection("invalid-launch", refusals[0].message, None, refusals[0].hint)
     if len(fitting) > 1:
         message = "{kernel} has several signatures, and none fits these types exactly."
-        hint = "A cast such as np.float32(…) around each argument decides between them."
+        hint = "To choose one of them, put a cast such as np.float32(…) around each argument."
         raise rejection("unsupported", message, kernel.tree, hint, kernel=kernel.name)
     return fitting[0]
 

@@ -78,5 +78,5 @@ class LaunchShape:
 def too_much_shared(
     size: int, node: ast.AST | None, limit: int = MAX_SHARED_BYTES
 ) -> KernelRejected:
-    message = "The block asks for {size} bytes of shared memory; it can have {limit}."
+    message = "The block asks for {size} bytes of shared memory, but it can have only {limit}."
     return rejection("invalid-launch", message, node, size=size, limit=limit)

@@ -292,8 +292,8 @@ class Run:
             raise rejection("invalid-launch", message, None, hint, blocks=blocks, most=most)
         if self.shape.threads > room:
             message = say(
-                "Blocks that wait for each other are emulated at the same time, and here there is "
-                "room for {room} threads, not for {threads}.",
+                "The emulator has to run blocks that wait for each other at the same time. It "
+                "has room for {room} threads, but these are {threads}.",
                 room=room,
                 threads=self.shape.threads,
             )
@@ -305,8 +305,8 @@ class Run:
         of_block = self._shared_bytes + threads * bytes_per_lane(self.typing)
         if of_block > budget.bytes:
             message = say(
-                "One block takes {of_block} MB here, with its local arrays and variables; "
-                "there is room for {most}.",
+                "With its local arrays and variables, one block takes {of_block} MB here, but "
+                "there is room for only {most}.",
                 of_block=of_block >> 20,
                 most=budget.bytes >> 20,
             )

@@ -436,7 +436,7 @@ def _dimensions_as_integers(configuration: Any) -> tuple[Any, ...]:
                 what=what,
                 dimensions=repr(dimensions),
             )
-            hint = "The operator // divides integers; math.ceil rounds up."
+            hint = "The operator // divides integers. math.ceil rounds up."
             raise KernelRejected([finding("invalid-launch", why, hint=hint)])
         whole = tuple(int(size) for size in sizes)
         checked.append(whole if isinstance(dimensions, tuple | list) else whole[0])

@@ -73,7 +73,7 @@ class _Writer(ast.NodeTransformer):
         name = node.target.id
         for inner in (each for statement in node.body for each in ast.walk(statement)):
             if isinstance(inner, ast.Break | ast.Continue | ast.Return):
-                self._refuse(inner, "a loop over unroll can't be left early: use range")
+                self._refuse(inner, "a loop over unroll can't be left early, so use range instead")
             if isinstance(inner, ast.Name) and inner.id == name:
                 if not isinstance(inner.ctx, ast.Load):
                     self._refuse(inner, f"{name} counts a loop over unroll: it can't be changed")

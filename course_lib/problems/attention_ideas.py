@@ -72,20 +72,24 @@ def ideas_with(
 def _overflows() -> Ideas:
     """Exponentials that leave float32, where scores are large."""
     hint = "Which number can be subtracted from all scores of a query without changing a weight?"
-    says = "where scores are large, an exponential overflows, or all of them underflow to zero"
+    says = "if scores are large, an exponential overflows, or all of them underflow to zero"
     yield OVERFLOW, partial(_subtracting, _nothing), says, hint, EXPONENTIAL
     says = (
-        "if all scores of a query are far below zero, the maximum that the kernel subtracts is "
-        "larger than all of them, so every exponential underflows to zero, and so does their sum"
+        "if all scores of a query are far below zero, the kernel subtracts a maximum "
+        "that is larger than all of them, and then every exponential and their sum "
+        "underflow to zero"
     )
     hint = "What value does the running maximum start with, and is every score larger?"
     for start in (0.0, -1.0, -10.0, 1e-30):
         yield OVERFLOW, partial(_subtracting, partial(_at_least, start)), says, hint, FIRST_LARGEST
     says = (
-        "the maximum that the kernel subtracts covers only some of the scores, so the exponential "
+        "the kernel takes the maximum of only some of the scores, so the exponential "
         "of a much larger score overflows"
     )
-    hint = "Which scores does the maximum cover, and which ones does it leave out?"
+    hint = (
+        "Which scores does the kernel compare to find the maximum, and which ones does "
+        "it leave out?"
+    )
     for count in (1, 4, 8, 16, 32, 64):
         yield OVERFLOW, partial(_subtracting, partial(_of_first, count)), says, hint, LARGEST
 
@@ -170,7 +174,12 @@ def _softmaxes(rows: int) -> Ideas:
     shares = "the weights are the scores divided by their sum, without an exponential"
     largest = "only the key with the largest score counts, which is a maximum and not a softmax"
     for weights, says, hint, place in (
-        (partial(softmax, axis=0), "the softmax runs over the queries, not the keys", sums, TOTAL),
+        (
+            partial(softmax, axis=0),
+            "the softmax runs over the queries instead of the keys",
+            sums,
+            TOTAL,
+        ),
         (
             partial(_over_rows, rows),
             f"the softmax runs over the {rows} queries of a block, not the keys",
@@ -231,13 +240,13 @@ def _largest_alone(scores: Array) -> Array:
 def _ghosts() -> Ideas:
     """Keys past the end take part, with a score of zero or with another finite one."""
     hint = "What weight should a key past the end have, and which score gives it that weight?"
-    says = "keys past the end take part, because a score of 0 gives them a weight"
+    says = "keys past the end have a score of 0, and this gives them a weight"
     for tile in TILES[:4]:
         yield MASK, partial(_with_ghosts, tile, 0.0), says, hint, ("mask",)
     hint = "Is there a score so low that no real key can have a lower one?"
     says = (
-        "keys past the end get a finite score, and where all real ones lie below it, they have all "
-        "the weight"
+        "keys past the end get a finite score, and if all real scores are lower, these "
+        "keys get all the weight"
     )
     for tile in TILES[:4]:
         for score in FINITE:
@@ -253,7 +262,7 @@ def _with_ghosts(tile: int, score: float, Q: Array, K: Array, V: Array) -> Array
 
 # --- The running maximum -----------------------------------------------------------------------
 
-SHRINK = "By which factor do all weights shrink that were computed with the old maximum?"
+SHRINK = "Some weights were computed with the old maximum. By which factor do they have to shrink?"
 OFTEN = "How many times should the output be divided by the sum?"
 NEW = "Which numbers were computed with the old maximum, and which with the new one?"
 ANEW = "Where does it get its first value, and how often does a thread execute that line?"

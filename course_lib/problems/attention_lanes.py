@@ -41,8 +41,8 @@ def _orders() -> Iterator[tuple[Callable[..., Array], tuple[int, ...], str, str]
         yield _across, DISTANCES[-count:], among, "start"
         yield _across, DISTANCES[:count], among, "end"
     for order in (DISTANCES, DISTANCES[::-1]):
-        yield _down, order, "by shuffles down, which give it only to lane 0", "read"
-        yield _up, order, "by shuffles up, which give it only to lane 31", "read"
+        yield _down, order, "by shuffles down, so only lane 0 gets it", "read"
+        yield _up, order, "by shuffles up, so only lane 31 gets it", "read"
 
 
 def _across(distance: Array) -> Array:
@@ -76,7 +76,7 @@ def _in_lanes(Q: Array, K: Array) -> Array:
 
 
 def _sums_of_lanes() -> Ideas:
-    hint = "Whose weights are in a lane's sum in the end?"
+    hint = "Look at the sum of one lane after the last step. Whose weights are in it?"
     for other, distances, how, part in _orders():
         says = f"the sum of the weights is computed {how}"
         place = ("exchange", "sum", part) if part else TOTAL
@@ -102,16 +102,18 @@ def _all_keys(weights: Array, V: Array) -> Array:
 
 def _lanes() -> Ideas:
     """Lanes that know different maxima, or take one weight for all."""
-    hint = "Whose scores has a lane compared in the end?"
+    hint = "Which lanes' scores has one lane compared after the last step?"
     for other, distances, how, part in _orders():
-        says = f"the maximum is computed {how}, so a query's weights are based on different maxima"
+        says = (
+            f"the maximum is computed {how}, and the weights of a query come from different maxima"
+        )
         place = ("exchange", "largest", part) if part else LARGEST
         for at_the_end in (False, True):
             computes = partial(_own_maxima, other, distances, at_the_end)
             yield FORMULA, computes, says, hint, place
     says = (
-        "each thread multiplies all values of a tile by the same weight, that of the key whose "
-        "score it computed itself"
+        "each thread multiplies all values of a tile by a single weight, that of the "
+        "key whose score it computed itself"
     )
     hint = "Which weight belongs to which value, and which thread computed it?"
     for all_lanes in (True, False):
@@ -120,7 +122,10 @@ def _lanes() -> Ideas:
     hint = "Where is the score set to zero, and how often does a thread execute that line?"
     for factor in (1 / np.sqrt(WIDTH), 1.0):  # it is scaled again, or never
         yield SUM, partial(_scores_go_on, factor), says, hint, ("product", "K")
-    says = "a lane multiplies all elements of a key by the one element of the query that it holds"
+    says = (
+        "each lane multiplies all elements of a key by the one element of the query "
+        "that it holds itself"
+    )
     hint = "Which lane holds the element of the query that belongs to this step?"
     yield INDEX, _own_element, says, hint, ("product", "K")
     hint = "Which shuffle distances does it take for each lane to get all 32 products?"

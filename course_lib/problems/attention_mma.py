@@ -79,18 +79,21 @@ class MmaAttention(Attention):
 
 def _quads() -> Ideas:
     """A row of scores lies in four lanes, which have to exchange what they found."""
-    hint = "Which lanes hold the other columns of this row, and how does this lane get their part?"
+    hint = (
+        "Which lanes hold the other columns of this row? How does this lane get their "
+        "maximum or their sum?"
+    )
     for masks, who in EXCHANGES:
-        says = f"each lane divides by a part of the sum of the weights, from {who}"
+        says = f"each lane divides by a sum that has the weights of {who}"
         yield SUM, partial(_by_parts, masks), says, hint, ("division",)
     for masks, who in EXCHANGES:
-        says = f"the lanes of a row use different maxima: each covers {who}"
+        says = f"each lane takes the maximum of {who}, so the lanes of a row use different maxima"
         yield FORMULA, partial(_own_maxima, masks), says, hint, LARGEST
 
 
 def _tiles() -> Ideas:
     """Tiles that hold other rows than they should."""
-    hint = "Which rows of which array does this tile need, and which does it get?"
+    hint = "Which rows of which array should this tile hold, and which does it get?"
     of_keys, of_values = (("call", "start_copy", "with", tile) for tile in ("sK", "sV"))
     says = "the weights are applied to the rows of K instead of those of V"
     yield INDEX, _mixes_keys, says, hint, of_values
@@ -102,7 +105,7 @@ def _tiles() -> Ideas:
     says = "only the last tile of keys counts, because the results of earlier tiles are lost"
     hint = "What happens to the sums if the old maximum in exp(old - new) is always -inf?"
     yield RESCALE, _last_tile_alone, says, hint, FACTOR
-    says = "a lane stores its two neighbouring columns four columns apart"
+    says = "each lane has two neighbouring columns, but stores them four columns apart"
     hint = "In the figure of lesson 10: which two columns of C does lane 1 hold?"
     yield INDEX, _columns_apart, says, hint, ("store",)
 
@@ -128,13 +131,15 @@ def _mixed(Q: Array, K: Array, V: Array) -> Array:
 
 def _masks() -> Ideas:
     """A mask that takes a lane's numbers for those of other keys."""
-    hint = "In its piece of 16 x 8, which row and which column does this number belong to?"
+    hint = (
+        "Look at its piece of 16 x 8. To which row and which column of it does this number belong?"
+    )
     for says, of_key in (
         ("each lane masks its keys as if it were the first of its four lanes", _as_in_first_lane),
-        ("its columns are counted one per lane instead of two per lane", _as_one_apart),
-        ("rows g + 8 lack the last two keys", _as_if_rows_were_columns),
+        ("it counts one column for each lane, but a lane has two", _as_one_apart),
+        ("it leaves out the last two keys of rows g + 8", _as_if_rows_were_columns),
     ):
-        says = f"the mask hides the wrong keys: {says}"
+        says = f"the mask hides the wrong keys, because {says}"
         yield MASK, partial(_hides, of_key), says, hint, MASKED
 
 

@@ -13,7 +13,7 @@ from course_lib.registry.exercise import WrongIdea
 Array = np.ndarray
 Box = Callable[[Array, int, int, int, int], Array]  # of a matrix: top, left, step, side
 COORDINATES = (
-    "At which column and at which row does this box begin, and in which order do you pass them?"
+    "At which column and which row does this box begin? In which order do you pass the two?"
 )
 OF_A, OF_B = ("call", "tma_load", "with", "A"), ("call", "tma_load", "with", "B")
 
@@ -66,14 +66,14 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     yield WrongIdea(
         partial(product, swapped=True),
         "the box of B is multiplied by the box of A",
-        "Which of the two boxes comes first in a stage, and which operand is it?",
+        "A stage holds two boxes. Which one comes first, the box of A or the box of B?",
         ("call", "wgmma_a"),
         "wrong-formula",
     )
     yield WrongIdea(
         partial(product, last_only=True),
         "only the last tile counts, because the sums start again with each tile",
-        "For which tile only should the product ignore the old sums?",
+        "The product should ignore the old sums for one tile only. For which one?",
         ("call", "wgmma_a"),
         "accumulator-error",
     )

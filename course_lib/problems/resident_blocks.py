@@ -276,7 +276,8 @@ def _limits() -> Ideas:
         ({"in_units_of": 1024}, "this divides KiB of the SM by bytes of the block",
          "Which numbers are in bytes already?", ("shared_per_sm_bytes",)),
         ({"fits": math.ceil}, "the limits are rounded up, but part of a block cannot be resident",
-         "Which divisions ask what is needed, and which ones ask what fits?",
+         "Which divisions tell you how much is needed, and which ones tell you how much "
+            "fits?",
          ("warps_per_sm", "threads_per_sm", "registers_per_sm", "shared_per_sm_bytes")),
     )  # fmt: skip
 
@@ -291,9 +292,9 @@ def _needs() -> Ideas:
         ({"register_unit": 1}, "the registers of a warp are not rounded up", UNIT, ("registers",)),
         ({"by_registers": _by_block}, "the registers are rounded up once for the block, but the "
          "hardware rounds them up for each warp", UNIT, ("registers",)),
-        ({"by_registers": _by_thread}, "this counts the registers of threads, but the hardware "
-         "allocates them to whole warps and rounds up",
-         "How many registers does one warp get, and for how many such warps is there room?",
+        ({"by_registers": _by_thread}, "this counts registers thread by thread, but the "
+         "hardware gives them to whole warps and rounds up",
+         "How many registers does one warp get? How many such warps have room?",
          ("registers",)),
         ({"partitions": 1}, "this divides the registers as if they were in one file",
          "Each of the device.partitions holds whole warps only, so registers left over in two of "

@@ -65,7 +65,7 @@ def _other_sums() -> Ideas:
     yield INDEX, lambda x: _flat(np.cumsum(by_run(x)[:, ::-1], 1)[:, ::-1], x), says, own, READ
     says = "every element holds the sum of its whole run"
     yield FORMULA, lambda x: np.repeat(by_run(x).sum(1), RUN)[: len(x)], says, own, ("store",)
-    says = "y equals x, so none of the sums reaches y"
+    says = "y equals x, because none of the sums reaches y"
     yield SUM, lambda x: x, says, own, ("store",)
     how = "How are two elements combined?"
     for name, function in (
@@ -142,7 +142,7 @@ def _series(right: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
         yield tuple(right[count:]), f"the strides start at {right[count]} instead of 1"
     for times in range(2, 2 * last):
         yield (1,) * times, f"the stride stays 1 in all {times} steps"
-    grows = "the strides have to double, so that each starts where the sums end; here they are"
+    grows = "the strides have to double, so that each starts where the sums end, but here they are"
     for end in range(3, 2 * last):
         for first, by in ((1, 1), (1, 2), (2, 2), (0, 1), (0, 2)):
             some = tuple(range(first, end + 1, by))

@@ -71,7 +71,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda row, column, width: row * width + column % 32,
-            "only the column is taken mod 32: `%` binds as tightly as `*`, and tighter than `+`",
+            "only the column is taken mod 32, because `%` binds as tightly as `*`, and "
+            "tighter than `+`",
             "Where are brackets needed?",
         ),
     ),

@@ -31,7 +31,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x, w: _filtered(x, w[:, ::-1]),
-            "the taps are in reverse order: w[f, 0] belongs to x[i], w[f, 4] to x[i + 32]",
+            "the taps are in reverse order, but w[f, 0] belongs to x[i] and w[f, 4] "
+            "belongs to x[i + 32]",
             "Which tap is multiplied by x[i + 8 * j]?",
             ("load", "w"),
         ),

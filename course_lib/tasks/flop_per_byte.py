@@ -36,7 +36,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
-            "this is numbers per FLOP: the other way round, and not in bytes",
+            "this is numbers per FLOP, so it is the wrong way round and not in bytes",
             "What is divided by what in FLOP per byte?",
         ),
         WrongIdea(

@@ -29,8 +29,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: _map(lambda lane: lane // 4, lambda lane: lane % 4),
-            "the lanes go row by row: lane 2 is to the right of lane 1, but it should be below "
-            "lane 0",
+            "the lanes go row by row, so lane 2 is to the right of lane 1 instead of below lane 0",
             "Which lanes form the first square of 2 × 2?",
         ),
         WrongIdea(
@@ -43,8 +42,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Four lanes form a square. What is the number of a lane's square, and what is the "
-        "lane's place within it?",
+        "Four lanes form a square. Which square does a lane belong to, and where in "
+        "this square is it?",
         "The number of the square is `lane // 4`. There are two squares side by side, and four "
         "below each other.",
         "Within a square, the column is `lane % 2` and the row is `lane // 2 % 2`.",

@@ -122,6 +122,6 @@ TASK = Task(
     compared="Its rows begin 48 bytes apart, padded as in lesson 07. So the eight rows of a "
     "quarter are in different banks, and a load needs one wavefront, not two.",
     par=2,
-    meaning="Two instructions replace twelve loads. One lane pointed at each row of 16 bytes, and "
-    "four lanes received a part of that row.",
+    meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
+    "gave the address, and four lanes each received a part of the row.",
 )

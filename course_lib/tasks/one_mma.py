@@ -107,8 +107,8 @@ def _orders() -> list[WrongIdea]:
             lambda A, B, order=order: in_order(A, order) @ B,
             f"the words of A are its {', '.join(names[each] for each in order)} quarter, in this "
             "order",
-            "Which quarter of A is in word 1, which in 2, which in 3? Look at lane 0 in the figure "
-            "above.",
+            "Look at lane 0 in the figure above. Which quarter of A is in word 1, which in "
+            "word 2, and which in word 3?",
             place=("load", "A"),
         )
         for order in permutations(range(4))
@@ -134,7 +134,7 @@ def _single_words() -> list[WrongIdea]:
             words_overlap,
             "the words {word} of {name} overlap: that of t = 1 begins with the last number of "
             "t = 0",
-            "A word has two numbers. With which one does that of t = 1 begin?",
+            "Each word has two numbers. With which number does the word of t = 1 begin?",
         ),
         *(
             (
@@ -245,20 +245,22 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: words_overlap(A) @ B,
-            "the words of A overlap: that of t = 1 begins with the last number of t = 0",
-            "A word has two columns. At which column does that of t = 1 begin?",
+            "the words of A overlap, because the word of t = 1 begins with the last number "
+            "of t = 0",
+            "Each word has two columns. At which column does the word of t = 1 begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ words_overlap(B.T).T,
-            "the words of B overlap: that of t = 1 begins with the last number of t = 0",
-            "A word has two rows. At which row does that of t = 1 begin?",
+            "the words of B overlap, because the word of t = 1 begins with the last number "
+            "of t = 0",
+            "Each word has two rows. At which row does the word of t = 1 begin?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: words_overlap(A) @ words_overlap(B.T).T,
-            "the words overlap: that of t = 1 begins with the last number of t = 0",
-            "A word has two numbers. With which one does that of t = 1 begin?",
+            "the words overlap, because the word of t = 1 begins with the last number of t = 0",
+            "Each word has two numbers. With which number does the word of t = 1 begin?",
             place=("load", "A"),
         ),
         WrongIdea(

@@ -179,7 +179,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda S: softened(S, begins=0.0),
         "if all scores of a row are below 0, its maximum is 0",
-        "What value does a row's maximum start with, and is every score larger?",
+        "With what value does the maximum of a row start? Is every score larger than that?",
         ("largest",),
     ),
     (

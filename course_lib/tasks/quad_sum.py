@@ -94,9 +94,9 @@ TASK = Task(
         *(
             WrongIdea(
                 lambda S, steps=steps: _down(S, *steps),
-                "only every fourth lane has the sum of its row: the others have added lanes of "
-                "the next row",
-                "In which lanes is the sum needed? Each exchange must work in both directions.",
+                "only every fourth lane has the sum of its row, because the others have added "
+                "lanes of the next row",
+                "Which lanes need the sum? Each exchange must work in both directions.",
             )
             for steps in ((1, 2), (2, 1))
         ),

@@ -54,7 +54,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K: 16 * M * N * K,
-            "this counts 8 bytes for each number; a float32 has 4",
+            "this counts 8 bytes for each number, but a float32 has 4",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(

@@ -77,8 +77,8 @@ TASK = Task(
             lambda threads, registers: min(
                 MOST_WARPS, PARTS * REGISTERS // (registers * threads) * (threads // WARP)
             ),
-            "the registers are counted by block, from one pool, but each warp takes its own from "
-            "one of four partitions, in units of 256",
+            "this takes the registers of a block from one pool, but each warp takes its "
+            "own from one of four partitions, in units of 256",
             "How many warps fit into one partition?",
         ),
     ),

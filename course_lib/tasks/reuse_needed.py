@@ -61,7 +61,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize,
-            "this is in TB/s: what the units would consume if each number served once",
+            "this is in TB/s, and it says how much the units would consume if each number "
+            "served once",
             "How many TB/s are delivered? Then how often must each number serve?",
         ),
     ),

@@ -47,16 +47,16 @@ TASK = Task(
             ),
             "this counts all sectors from the first to the last, including those that no lane "
             "reads",
-            "Which sectors does no lane read from if the stride is 9?",
+            "If the stride is 9, which sectors do the lanes skip?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 32 for k in range(LANES)}),
-            "this assumes that a sector has 32 numbers; it has 32 bytes",
-            "How many float32 numbers are 32 bytes?",
+            "this assumes that a sector has 32 numbers, but it has 32 bytes",
+            "How many float32 numbers fit into 32 bytes?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 4 for k in range(LANES)}),
-            "this assumes that a sector has 4 numbers; 4 is the number of bytes in a float32",
+            "this assumes that a sector has 4 numbers, but 4 is the number of bytes in a float32",
             "A sector has 32 bytes, and a float32 has 4. How many numbers fit into a sector?",
         ),
         WrongIdea(

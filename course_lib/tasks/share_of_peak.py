@@ -56,7 +56,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
-            "this is how many multiply-adds are fed in a clock, not a share of those that could be",
+            "this is the number of multiply-adds that get their numbers in a clock, but "
+            "the task asks for a share of the peak",
             AT_ONCE,
         ),
         WrongIdea(

@@ -131,9 +131,10 @@ TASK = Task(
         "shared memory between warps. Where does it load X a second time, and a third time?",
         "Of the first 4096 columns, a thread has 16: t, t + 256, t + 512 … A local array of 16 "
         "numbers is kept in registers if the loops over it have a fixed length.",
-        "Set `kept[k]` to -inf where there is no column, so that its exp is 0. `if 256 * k < "
-        "columns` skips the steps in which no thread has a column. Handle the columns from 4096 "
-        "on as before, in a loop after each of yours.",
+        "Set `kept[k]` to -inf where there is no column, so that its exp is 0. `if 256 "
+        "* k < columns` skips the steps in which no thread has a column. After each of "
+        "your loops, write one more loop that handles the columns from 4096 on as "
+        "before.",
     ),
     given=_HEAD
     + """\

@@ -68,8 +68,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: _shuffled_down(sums, add)),
-            "only lane 0 has the sum of the row: the others have added some lanes twice",
-            "In which lanes is the sum needed? Each exchange has to work in both directions.",
+            "only lane 0 has the sum of the row, because the others have added some lanes twice",
+            "Which lanes need the sum? Each exchange has to work in both directions.",
             place=("divisor",),
         ),
         WrongIdea(

@@ -26,7 +26,7 @@ TASK = Task(
     asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free", "float32"),
     formula="out[i] = x² + y² + z² of point i",
     hints=(
-        "128 points are 384 consecutive numbers. Which thread loads which of them?",
+        "128 points are 384 consecutive numbers. Which of these numbers does each thread load?",
         "If you number all coordinates in order, number f is `p[f // 3, f % 3]`. Let "
         "neighbouring threads load neighbouring f.",
         "Load three rounds of 128 numbers into a shared array of 384, then wait. The three "

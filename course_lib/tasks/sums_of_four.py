@@ -50,7 +50,7 @@ TASK = Task(
         ),
         WrongIdea(
             _pairs,
-            "these are sums of two: the second round is missing",
+            "these are sums of two, because the second round is missing",
             "Which thread's sum of two is needed to make a sum of four?",
         ),
         WrongIdea(

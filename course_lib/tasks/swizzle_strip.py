@@ -34,12 +34,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ column % 32 ^ row),
-            "reader and writer use different numbers in the XOR: both need the row of the tile",
+            "reader and writer use different numbers in the XOR, but both need the row of the tile",
             NOT_FOUND,
         ),
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ row ^ (row + 1)),
-            "reader and writer use different numbers in the XOR: both need the row of the tile",
+            "reader and writer use different numbers in the XOR, but both need the row of the tile",
             NOT_FOUND,
         ),
     ),

@@ -23,7 +23,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[:1024:2].sum(keepdims=True),
-            "only every second number is in the sum: the last round is missing",
+            "only every second number is in the sum, because the last round is missing",
             "How many sums are left when your loop ends?",
         ),
         WrongIdea(
@@ -33,7 +33,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[:512].sum(keepdims=True),
-            "the upper half is missing: the first round is",
+            "the upper half is missing, because there is no first round",
             "How many threads have to add in the first round?",
         ),
         WrongIdea(

@@ -220,8 +220,8 @@ TASK = Task(
     hints=(
         "For 16 steps of k, loading 64 columns of B takes four ldmatrix_x4_trans, and loading 32 "
         "rows of A takes two ldmatrix_x4.",
-        "Lane l points at row l % 16 of these 16 rows. Lanes 16 to 31 point at the next piece of "
-        "the row.",
+        "Lane l gives the address of row l % 16 of these 16 rows. Lanes 16 to 31 give "
+        "the address of the next piece of the row.",
         "First load all words of B into `b`. Then, for each 16 rows of A, load their words and "
         "call `add_product` eight times.",
     ),

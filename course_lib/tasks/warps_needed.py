@@ -31,17 +31,20 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: -(-4 * latency // independent),
             "this rounds once for all four, but each scheduler has its own warps",
-            "29 clocks, 8 instructions from each warp: how many warps does one scheduler need?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
+            "How many warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent),
             "this rounds down, so the scheduler is idle for a moment",
-            "29 clocks, 2 instructions from each warp: how many instructions do 14 warps have?",
+            "A scheduler has to fill 29 clocks. How many instructions do 14 warps with 2 "
+            "each have?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,
             "`4 * latency` is evaluated first, and then the division by `independent` rounds down",
-            "29 clocks, 8 instructions from each warp: how many warps does one scheduler need?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
+            "How many warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency / independent,

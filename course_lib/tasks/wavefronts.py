@@ -39,7 +39,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride: len({lane * stride for lane in LANES}),
-            "this is how many words are asked for, but different banks serve them in one wavefront",
+            "this is the number of words that the warp reads, but different banks serve "
+            "them in one wavefront",
             "In which banks are words 0, 2 and 32, and which of them can share a wavefront?",
         ),
         WrongIdea(

@@ -55,8 +55,8 @@ TASK = Task(
             lambda product_ms, mb, gb_per_s, kernels: (
                 product_ms + kernels * 2 * mb / gb_per_s / 1000
             ),
-            "this mixes units: MB over GB/s are milliseconds already",
-            "100 MB at 1000 GB/s: how many milliseconds?",
+            "this mixes up the units, because MB divided by GB/s are milliseconds already",
+            "How many milliseconds do 100 MB take at 1000 GB/s?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * 2 * gb_per_s / mb,

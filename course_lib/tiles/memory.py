@@ -139,8 +139,7 @@ class TileMemory:
             shape=" x ".join(map(str, array.shape)),
         )
         hint = (
-            "Which programs have a tile that extends past the edge, and what keeps their "
-            "accesses inside?"
+            "Which programs have a tile that goes past the edge? What keeps their accesses inside?"
         )
         self.note(finding(f"out-of-bounds-{kind}", message, line, hint, cell=array.name))
 
@@ -183,8 +182,8 @@ class TileMemory:
             other = int(array.reader[flat])
             first = self.name_of(other) if other >= 0 else say("several programs")
             message = say(
-                "{first} and {program} access {cell}: it is read, and {program} writes it at "
-                "{line}, and programs run in no fixed order.",
+                "{first} and {program} access {cell}. One of them reads it, and {program} "
+                "writes it at {line}. Programs run in no fixed order.",
                 first=first,
                 **facts,
             )
@@ -204,8 +203,8 @@ class TileMemory:
             hint = "Which index should differ from program to program?"
         else:
             message = say(
-                "{program} reads {cell} at {line}, which {first} writes at {first_line}, and "
-                "programs run in no fixed order.",
+                "{program} reads {cell} at {line}, and {first} writes it at {first_line}. "
+                "Programs run in no fixed order.",
                 **facts,
             )
             hint = "Does this need the result of another program? Then it takes a second launch."

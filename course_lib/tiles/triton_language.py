@@ -157,8 +157,9 @@ def dot(
 def _rounded(machine: TileMachine) -> Finding:
     """What Triton does with float32 unless it is told otherwise."""
     message = say(
-        "This product of float32 tiles rounds its factors to TF32, which keeps 10 of the 23 bits "
-        "of a fraction: about 3 decimal digits. The tile machine computes the product unrounded."
+        "This product of float32 tiles rounds its factors to TF32, which keeps 10 of "
+        "the 23 bits of a fraction. That is about 3 decimal digits. The tile machine "
+        "does not round the factors."
     )
     hint = "Which input_precision keeps all bits, and which one is faster on tensor cores?"
     return finding("rounded-inputs", message, machine.line, hint)

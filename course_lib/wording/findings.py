@@ -43,7 +43,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "not-allowed",
         "not allowed here",
-        "An answer may only do arithmetic on arrays; it cannot import, open or run anything else.",
+        "An answer may only do arithmetic on arrays. It cannot import, open or run anything else.",
         "error",
     ),
     (
@@ -67,7 +67,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "timeout",
         "it takes too many steps",
-        "The kernel used up its budget of steps; usually a loop never ends.",
+        "The kernel used up its budget of steps. Usually this means that a loop never ends.",
         "error",
     ),
     (
@@ -105,7 +105,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "race-write-after-write",
         "race: two threads write one cell",
-        "Two threads write the same cell in no fixed order: either value may survive.",
+        "Two threads write the same cell in no fixed order, so either value may survive.",
         "error",
     ),
     (
@@ -129,7 +129,8 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "uninitialised-read",
         "read before anything was written there",
-        "Shared memory, local memory and the output start with undefined contents.",
+        "When a kernel starts, nobody knows what is in shared memory, in local memory "
+        "and in the output.",
         "error",
     ),
     (
@@ -172,13 +173,13 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "missing-mask",
         "values past the end take part",
-        "Cells outside the problem must be kept out of the result.",
+        "Cells outside the problem must not get into the result.",
         "error",
     ),
     (
         "missing-rescale",
         "the running result is not rescaled",
-        "When the running maximum changes, what was summed before has to be rescaled.",
+        "When the running maximum changes, you have to rescale the sums so far.",
         "error",
     ),
     (
@@ -190,7 +191,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "wrong-formula",
         "a different formula",
-        "The result follows a different formula from the one asked for.",
+        "The kernel computes a different formula from the one in the task.",
         "error",
     ),
     (
@@ -250,8 +251,8 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "bank-conflict",
         "shared-memory bank conflicts",
-        "Lanes of a warp ask the same bank for different words, so the access takes several "
-        "wavefronts.",
+        "Lanes of a warp need different words from the same bank, so the access takes "
+        "several wavefronts.",
         "warning",
     ),
     (
@@ -263,7 +264,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "excess-barriers",
         "more barriers than needed",
-        "A barrier with nothing to order only makes warps wait.",
+        "If a barrier has nothing to order, it only makes warps wait.",
         "warning",
     ),
 )

@@ -95,7 +95,7 @@ def test_a_row_that_is_longer_than_the_index_takes_it_for(old, new, taken):
 
 def test_a_step_of_one_is_not_taken_for_a_row():
     found = first_error("copy_by_fours", ("4 * cuda.grid(1)", "cuda.grid(1)"))
-    assert found.hint == "If one thread takes 4 neighbours, where does the next one begin?"
+    assert found.hint == "If one thread takes 4 neighbours, where does the next thread begin?"
     found = first_error("stage_a", ("(8, 132)", "(8, 129)"), ("load4(sA, 132", "load4(sA, 129"))
     assert found.hint == "Is the length of a row a multiple of 4?"
 

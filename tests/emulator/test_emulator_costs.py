@@ -432,7 +432,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
         (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
         # from another start
         ("i = cuda.grid(1)\n" + ADDED.replace("s = float32(0)", "s = y[i]") + "y[i] = s", 4, 128,
-         "its threads fetch the same elements"),
+         "Its threads fetch the same elements"),
         # each adds up its own, or few; one thread does what has an order
         ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(i, x.size, 512):\n    s += x[k]\n"
          "y[i] = s", 4, 128, ""),

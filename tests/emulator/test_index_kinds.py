@@ -13,7 +13,7 @@ ARGUMENTS = (
     np.zeros(4, np.float32), np.zeros((4, 4), np.float32), np.zeros(4, np.int32), (1, 2), (1, 2.5),
     2, np.float32(1.5), True,
 )  # fmt: skip
-FLOAT = "`//` of whole numbers is a whole number, too; int(…) converts a float."
+FLOAT = "`//` of whole numbers is a whole number, too. int(…) converts a float."
 BOOL = "int(…) turns it into 0 or 1."
 ONE_AXIS = "needs a number as the index of an array with one axis, not a tuple"
 
@@ -37,7 +37,7 @@ REFUSED = {
     ),
     "cuda.atomic.add(m, n, 1)": (
         "cuda.atomic.add needs 2 indices.",
-        "Write them as a tuple, in brackets: one for each axis.",
+        "Write them as a tuple, in brackets, with one index for each axis.",
     ),
     "cuda.atomic.cas(k, None, 1, 2)": ("cuda.atomic.cas needs a number as its index.", ""),
     "cuda.atomic.add(out, m, 1)": (

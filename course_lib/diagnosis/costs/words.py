@@ -6,34 +6,36 @@ from course_lib.wording.tables import Wording, Words
 
 # Why the lanes of a warp meet in a bank.
 WHY = {
-    "xor": "the XOR moves the words of a column to only {banks} of the {all} banks, so {lanes} "
-    "lanes meet in each of them.",
-    "unknown": "{lanes} lanes ask one bank for different words.",
+    "xor": "the XOR puts the words of a column into only {banks} of the {all} banks, so "
+    "{lanes} lanes meet in each of them.",
+    "unknown": "{lanes} lanes need different words from the same bank.",
     "outputs apart": "the outputs of neighbouring threads are {steps} apart, and with rows of "
     "{width} words, {lanes} addresses of a warp fall into one bank.",
-    "several rows": "with rows of {width} words, {lanes} of its lanes ask one bank for different "
-    "words.",
-    "along a row": "{lanes} of its lanes ask one bank for different words.",
+    "several rows": "with rows of {width} words, {lanes} of its lanes need different words from "
+    "the same bank.",
+    "along a row": "{lanes} of its lanes need different words from the same bank.",
     "down a column": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
-    "them ask one of the {all} banks for different words.",
-    "column of a long tile": "its lanes walk down a column, where words are {width} apart, so "
-    "{lanes} of them ask one of the {all} banks for different words. More rows do not change that.",
+    "them need different words from the same one of the {all} banks.",
+    "column of a long tile": "its lanes walk down a column, where words are {width} apart, "
+    "so {lanes} of them need different words from the same one of the {all} banks. More rows do "
+    "not change that.",
 }
 PROBLEM = " in a problem of {sizes} with tiles of {step}"
 NEED = {
     "tiles": "{tiles} tiles need {needed}",
-    "enough": "{needed} would do",
+    "enough": "{needed} would be enough",
     "none": "no thread needs what another one wrote",
 }
 READ_TOO = " and read {times} times"
 # Of loads and of stores.
 AT_EDGES = (
-    "Where the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch {sectors} "
-    "sectors of 32 bytes, though neighbouring lanes would need only about {needed}."
+    "If the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch "
+    "{sectors} sectors of 32 bytes, but neighbouring lanes would need only about "
+    "{needed}."
 )
 MANY_SECTORS = (
-    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, though {elements} "
-    "neighbouring elements would need only {needed}."
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, "
+    "though {elements} neighbouring elements would need only {needed}."
 )
 APART = (
     "The lanes of a warp {verb} {to} {letter} in separate requests: {requests} requests touch "
@@ -53,20 +55,23 @@ tell = Words(
         ),
         "no shared memory": Wording(
             "not-used",
-            "No shared memory is used: every thread fetches its operands from global memory.",
+            "The kernel uses no shared memory. Every thread fetches its operands from "
+            "global memory.",
         ),
-        "warps alone": Wording("not-used", "No shared memory is used, but the task asks for it."),
+        "warps alone": Wording(
+            "not-used", "The kernel uses no shared memory, but the task asks for it."
+        ),
         "never read": Wording("not-used", "{names} {are} {done}, but never read."),
         "for show": Wording(
             "not-used",
-            "The result does not use what the threads share in {names}: every thread "
+            "The result does not depend on what the threads share in {names}. Every thread "
             "fetches its own operands from global memory.",
         ),
         "no tensor cores": Wording(
             "not-used",
-            "No product is computed by a tensor core: the threads themselves do {by_threads} FLOP.",
-            "Which instruction multiplies two fragments, and how does each lane get its words of "
-            "them?",
+            "The tensor cores compute no product. The threads themselves do {by_threads} FLOP.",
+            "Which instruction multiplies two fragments? How does each lane get its own "
+            "words for it?",
         ),
         "products of threads": Wording(
             "not-used",
@@ -76,20 +81,19 @@ tell = Words(
         ),
         "passed by": Wording(
             "not-used",
-            "The threads read only {read} numbers from shared memory, but {fetched} from global "
-            "memory: every thread fetches its own operands from there.",
+            "The threads read only {read} numbers from shared memory, but {fetched} from "
+            "global memory. So every thread fetches its own operands from global memory.",
         ),
         "needed by several": Wording(
             "not-used",
             "",
-            "Which elements do several threads of a block need, and where could all of them read "
-            "these?",
+            "Which elements do several threads of a block need? Where could all of these "
+            "threads read them?",
         ),
         "fetched for another": Wording(
             "not-used",
             "",
-            "Which thread could fetch a number for another one, and where could both of them "
-            "reach it?",
+            "Which thread could fetch a number for another one? Where could both of them reach it?",
         ),
         "not wanted": Wording(
             "not-allowed",
@@ -98,13 +102,13 @@ tell = Words(
         ),
         "conflict": Wording(
             "bank-conflict",
-            "A warp's {verb} of {access} takes {wavefronts} wavefronts: {why}",
+            "A warp's {verb} of {access} takes {wavefronts} wavefronts, because {why}",
             "By how many words do the addresses of neighbouring lanes differ?",
         ),
         "conflicts on average": Wording(
             "bank-conflict",
-            "A warp's {verb} of shared memory takes {wavefronts} wavefronts on average: lanes ask "
-            "one bank for different words.",
+            "A warp's {verb} of shared memory takes {wavefronts} wavefronts on average, "
+            "because some lanes need different words from the same bank.",
             "By how many words do the addresses of neighbouring lanes differ?",
         ),
         "values of an XOR": Wording(
@@ -120,8 +124,8 @@ tell = Words(
         ),
         "passes": Wording(
             "bank-conflict",
-            "Loads from shared memory take {passes} wavefronts for each multiply-add of a warp, "
-            "though {enough} would do. A load here takes {each}.",
+            "For each multiply-add of a warp, the loads from shared memory take {passes} "
+            "wavefronts, but {enough} would be enough. A load here takes {each}.",
             "Which lanes read the same piece: 0 and 1, or 0 and 2, and so on?",
         ),
         "pieces apart": Wording(
@@ -131,8 +135,8 @@ tell = Words(
         ),
         "idle turns": Wording(
             "wrong-loop-bound",
-            "The loops do more than the result needs: the threads read {count} numbers from "
-            "shared memory, though {enough} would do.",
+            "The loops do more than the result needs. The threads read {count} numbers "
+            "from shared memory, but {enough} would be enough.",
             "{hint}",
         ),
         # Global memory: sectors, and elements that are fetched or stored again.
@@ -144,43 +148,44 @@ tell = Words(
         "stores apart": Wording("uncoalesced-store", APART, LANE),
         "narrow": Wording(
             "not-used",
-            "{accesses} {verb}s of a thread move {elements} numbers of {letter} here: {size} bytes "
-            "each, where one instruction can move 16.",
+            "Here a thread needs {accesses} {verb}s to move {elements} numbers of "
+            "{letter}. Each moves {size} bytes, but one instruction can move 16.",
             "Which function {verb}s four neighbours of {letter} at once?",
         ),
         "fetched again": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is fetched {times} times{problem}; {least} would do.",
+            "Each element of {letter} is fetched {times} times{problem}, but {least} would "
+            "be enough.",
             "How often does one block read the same element of {letter}?",
         ),
         "tiny tile": Wording(
             "excess-global-traffic",
-            "A tile of {step} saves almost nothing: each element of {letter} is still fetched "
-            "{least} times.",
+            "A tile of {step} saves almost nothing. Each element of {letter} is still "
+            "fetched {least} times.",
             "How often does one block read the same element of {letter}?",
         ),
         "fetched again at edges": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is fetched {times} times{problem}, which do not divide these "
-            "sizes; {least} would do.",
+            "Each element of {letter} is fetched {times} times{problem}, but {least} would "
+            "be enough. The tiles do not divide these sizes.",
             "What does a block do with {letter} where its last tile is only partly filled?",
         ),
         "visited again": Wording(
             "excess-global-traffic",
-            "The {count} numbers of {array} are loaded {times} times each, on average: the "
-            "threads load numbers that they have already loaded.",
+            "On average, each of the {count} numbers of {array} is loaded {times} times. "
+            "The threads load numbers that they have already loaded.",
             "What has to be kept from the earlier numbers, so that none of them is needed again?",
         ),
         "read back": Wording(
             "excess-global-traffic",
-            "This read of {array} from global memory is not needed: each thread had the number in "
-            "a register just before it stored it there.",
+            "This read of {array} from global memory is not needed. Just before each "
+            "thread stored the number there, it had it in a register.",
             "What can be done with a number of {array} before it is stored?",
         ),
         "running result": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is written {written} times{read_too}: the running result "
-            "goes to global memory again and again.",
+            "Each element of {letter} is written {written} times{read_too}, because the "
+            "running result goes to global memory again and again.",
             "Where else could a thread keep a number that only it needs until the end?",
             "warning",
         ),
@@ -193,45 +198,45 @@ tell = Words(
         ),
         "tile of one line": Wording(
             "not-used",
-            "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers "
-            "for {sums} multiply-adds in a step of k, and it uses each number of {letter} for only "
-            "one sum.",
+            "A thread's tile is a line of {rows} x {columns}. In a step of k, the thread "
+            "reads {loads_per_sum} numbers for {sums} multiply-adds, and it uses each "
+            "number of {letter} for only one sum.",
             "Which of TM and TN is 1? How many reads would a square with as many outputs need?",
         ),
         "read again in a step": Wording(
             "not-used",
-            "In a step of k a thread reads {loads_now} numbers from shared memory for its {sums} "
-            "multiply-adds: {loads} for each. A tile of {rows} x {columns} needs {rows} + "
-            "{columns} = {numbers}, {enough} for each.",
+            "In a step of k, a thread reads {loads_now} numbers from shared memory for its "
+            "{sums} multiply-adds, which is {loads} for each. A tile of {rows} x {columns} "
+            "needs only {rows} + {columns} = {numbers} numbers, which is {enough} for each.",
             "Which number does this thread read more than once in the same step of k?",
         ),
         "loaded again": Wording(
             "not-used",
-            "The threads load {loads} numbers for {multiply_adds} multiply-adds: {each} for each, "
-            "where {enough} would do.",
+            "The threads load {loads} numbers for {multiply_adds} multiply-adds. That is "
+            "{each} for each, but {enough} would be enough.",
             "Which number does a thread load here that it has loaded before?",
         ),
         "sums in global memory": Wording(
             "not-used",
-            "Each element of {name} is written {times} times: its sum grows in global memory, "
-            "though a register could hold it until the end.",
-            "How often does a thread have to access {name} if it keeps its sums in registers?",
+            "Each element of {name} is written {times} times, because its sum grows in "
+            "global memory. A register could hold the sum until the end.",
+            "If a thread keeps its sums in registers, how often does it have to access {name}?",
         ),
         # Time: who waits for whom.
         "barriers": Wording(
             "excess-barriers",
-            "Each block passes {each} barriers; {need}.",
+            "Each block passes {each} barriers, but {need}.",
             "What does each barrier wait for?",
             "warning",
         ),
         "barriers of buffers": Wording(
             "excess-barriers",
-            "Each block passes {each} barriers here, and {enough} would do.",
+            "Each block passes {each} barriers here, but {enough} would be enough.",
             "For each barrier, which buffer is written before it, and which threads read it after?",
         ),
         "barriers of buffers in turns": Wording(
             "excess-barriers",
-            "Each block passes {each} barriers here, and {enough} would do.",
+            "Each block passes {each} barriers here, but {enough} would be enough.",
             "Which buffer can be written while the other one is read?",
         ),
         "one lane": Wording(
@@ -255,9 +260,9 @@ tell = Words(
         ),
         "atomics": Wording(
             "serial-work",
-            "There are {atomics} atomic requests for {elements} of the result. Lanes "
-            "that update the same element take turns, and their order, and with it the rounding, "
-            "may change from run to run.",
+            "There are {atomics} atomic requests for {elements} of the result. Lanes that "
+            "update the same element take turns. Their order may change from run to run, "
+            "and then the sum is rounded differently.",
             "Which of these sums could a thread collect in a register first?",
             "warning",
         ),

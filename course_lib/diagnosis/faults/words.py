@@ -7,15 +7,15 @@ from course_lib.wording.tables import Wording, Words
 # Of a test, for one thread: each clause, several of them, and what joins them.
 CLAUSE, BEFORE_ANOTHER = "{clause} is {truth}{numbers}", "{clause},"
 JOINED = "{clauses}, joined by `{joint}`"
-FLOAT64 = "This makes {line} compute in float64; the exercise asks for float32."
+FLOAT64 = "This makes {line} compute in float64, but the exercise asks for float32."
 
 tell = Words(
     {
         # Threads that wait for each other, or for ever.
         "number overwritten by a loop": Wording(
             "wrong-index",
-            "This loop counts with {name} and so overwrites the thread's own number, which {name} "
-            "has held since {made}. But {used} still uses {name} as that number.",
+            "Since {made}, {name} has been the thread's own number. This loop counts with "
+            "{name} and overwrites that number, but {used} still needs it.",
             "What is {name} in this thread after the first iteration of the loop?",
         ),
         "parted": Wording("", "{seen} {line} sends them down different paths."),
@@ -67,8 +67,8 @@ tell = Words(
         "index by itself": Wording(
             "",
             "",
-            "{index} is {number} in this thread. From where to where should it run, over all "
-            "threads?",
+            "{index} is {number} in this thread. What should it be in the first thread, "
+            "and what in the last?",
         ),
         "on another axis": Wording(
             "wrong-index",
@@ -82,8 +82,8 @@ tell = Words(
         ),
         "goes too far by itself": Wording(
             "wrong-index",
-            "The index {index} {goes}. {seen} The tests are right to let this thread pass: it has "
-            "an element of {output}.",
+            "The index {index} {goes}. {seen} The tests are right to let this thread pass, "
+            "because it has an element of {output}.",
             "What is {index} in this thread, and what should it be?",
         ),
         "leaves": Wording(
@@ -158,9 +158,9 @@ tell = Words(
         ),
         "rounding": Wording(
             "wrong-result",
-            "The result, or its cost, depends on how products are rounded: a GPU may multiply and "
-            "add with a single rounding.",
-            "Does a test compare two numbers for equality that differ only by rounding?",
+            "The result, or its cost, depends on how products are rounded. A GPU may "
+            "multiply and add with a single rounding.",
+            "Does a test ask whether two numbers are equal, although they may differ by rounding?",
             "error",
         ),
     }

@@ -43,14 +43,16 @@ tell = Words(
             "What does the last line do with the result?",
         ),
         "no return": Wording("wrong-formula", "{compared}.", "Does every path end in a `return`?"),
-        "no number": Wording("wrong-formula", "{compared}.", "What kind of value is asked for?"),
+        "no number": Wording(
+            "wrong-formula", "{compared}.", "What kind of value should it return?"
+        ),
         "no int": Wording("wrong-formula", "{compared}, an int.{worked}", INTEGER),
         "unexplained": Wording("wrong-result", "{compared}.{worked}", PENCIL),
         "unexplained bits": Wording("wrong-result", "{compared}.", BITS),
         "no hint": Wording("", "", "What is the value of each part of this line in this call?"),
         "refused": Wording(
             "invalid-launch",
-            "{compared}: a GPU refuses this launch.{worked}",
+            "{compared}, because a GPU refuses this launch.{worked}",
             "Which calls must return 0, even if something would fit?",
         ),
         # What it means, put into one of the two at the end.
@@ -63,17 +65,17 @@ tell = Words(
         ),
         "two equal": Wording(
             "wrong-formula",
-            "it is right only where {a} and {b} are equal",
+            "it is right only if {a} and {b} are equal",
             "Where should {a} and {b} come in?",
         ),
         "one value": Wording(
             "wrong-formula",
-            "it is right only where {name} is {value}",
+            "it is right only if {name} is {value}",
             "Where should {name} come in?",
         ),
         "one record": Wording(
             "hardcoded-answer",
-            "it is right only where {name} is {value}",
+            "it is right only if {name} is {value}",
             "{name} holds what differs from one to the next.",
         ),
         "one unused": Wording(

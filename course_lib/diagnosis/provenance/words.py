@@ -46,7 +46,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     NOT_MEANT: (
         "wrong-index",
-        "{element} is written, but it should stay as it was before the launch.",
+        "The kernel writes {element}, but it should stay as it was before the launch.",
         "Which thread writes {element}, and what should stop it?",
     ),
     NOT_FINITE: (
@@ -61,23 +61,23 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     READS_OTHER: (
         "wrong-index",
-        "In {element}, {read} is used where {right} should be.",
-        "Which index of {array} is used for {element}, and which one should be used?",
+        "{element} was computed with {read} instead of {right}.",
+        "Which index of {array} does the kernel use for {element}, and which one should it use?",
     ),
     PAIRED: (
         "wrong-index",
-        "In {element}, the elements of {array} are combined with the wrong ones: {read} is used "
-        "where {right} should be.",
+        "{element} combines the wrong elements of {array}: it was computed with {read} "
+        "instead of {right}.",
         "Which two elements belong together in every step?",
     ),
     ALIAS: (
         "wrong-index",
-        "{array} is used where {other} should be.",
+        "The kernel uses {array} instead of {other}.",
         "Which array does each name refer to at this line?",
     ),
     INDEPENDENT: (
         "wrong-formula",
-        "No element of {array} is used in {element}.",
+        "{element} does not depend on any element of {array}.",
         "Which line should use {array} to compute {element}?",
     ),
     MISSING: (
@@ -92,12 +92,12 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     SURPLUS: (
         "wrong-loop-bound",
-        "{read} is used in {element}, but it should not be.",
+        "{element} was computed with {read}, which does not belong there.",
         "Which step adds {read} to {element}?",
     ),
     FOREIGN: (
         "accumulator-error",
-        "{read} is used in {element}, but it belongs to another sum.",
+        "{element} was computed with {read}, which belongs to another sum.",
         "Which variable collects the sum of {element}, and when is it reset?",
     ),
     TIMES: (

@@ -7,8 +7,8 @@ from course_lib.wording.tables import Wording, Words
 LIMIT = "The number {number} acts as a limit here, but it does not depend on any size."
 BEYOND = "What does the kernel leave out, or do twice, when a size is larger than {number}?"
 USUAL = (
-    "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, the "
-    "result is wrong in {part}."
+    "The {number} in this line is right only if {axis} is {usual}. If it is "
+    "{other}, the result is wrong in {part}."
 )
 ANY_SIZE = "What could replace it, so that any size works?"
 
@@ -16,12 +16,13 @@ tell = Words(
     {
         "loop": Wording(
             "wrong-loop-bound",
-            "This loop makes at most {number} {noun}, whatever the sizes are.",
+            "This loop makes at most {number} {noun}, no matter how large the problem is.",
             "How many iterations does a larger problem need?",
         ),
         "axis": Wording(
             "wrong-bounds-check",
-            "This array has room for {number} elements along one axis, whatever the sizes are.",
+            "This array has room for {number} elements along one axis, no matter how large "
+            "the problem is.",
             "What happens to the elements that do not fit?",
         ),
         "lanes": Wording(
@@ -50,8 +51,8 @@ tell = Words(
         "size in a loop": Wording("wrong-loop-bound", USUAL, ANY_SIZE),
         "size somewhere": Wording(
             "wrong-result",
-            "The result is right where {axis} is {usual}. Where it is {other}, it is wrong in "
-            "{part}.",
+            "The result is right if {axis} is {usual}. If it is {other}, the result is "
+            "wrong in {part}.",
             "Which number in the kernel fits only this size?",
         ),
     }

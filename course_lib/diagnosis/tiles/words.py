@@ -16,7 +16,7 @@ tell = Words(
         ),
         "no kernel": Wording(
             "invalid-launch",
-            "{kernel} is not a kernel of {wanted}: @{decorator} is missing above it.",
+            "{kernel} is not a kernel of {wanted}, because @{decorator} is missing above it.",
             "What has to be in the line above `def {kernel}`?",
         ),
         "empty": Wording(
@@ -36,8 +36,8 @@ tell = Words(
         ),
         "nothing stored": Wording(
             "incomplete-output",
-            "Nothing is stored in {output}. On {sizes}, every element still holds what was there "
-            "before the launch.",
+            "The kernel stores nothing in {output}. On {sizes}, every element still holds "
+            "what was there before the launch.",
             "Which line stores a tile, and in which array?",
         ),
         "written input": Wording(

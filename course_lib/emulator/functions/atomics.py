@@ -48,7 +48,7 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         need(
             len(axes) == array.ndim,
             say("needs {axes} indices", axes=array.ndim),
-            "Write them as a tuple, in brackets: one for each axis.",
+            "Write them as a tuple, in brackets, with one index for each axis.",
         )
         none = say("does not exist for elements of {dtype}", dtype=array.dtype)
         listed = ", ".join(map(str, allowed))

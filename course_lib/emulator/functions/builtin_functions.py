@@ -123,9 +123,11 @@ def check_unrolled(kernel: Kernel, node: ast.For, own_names: Collection[str]) ->
     name = node.target.id
     for inner in (each for statement in node.body for each in ast.walk(statement)):
         if isinstance(inner, ast.Break | ast.Continue | ast.Return):
-            _refuse(inner, "a loop over unroll can't be left early: use range")
+            _refuse(inner, "a loop over unroll can't be left early, so use range instead")
         if isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Store):
-            _refuse(inner, say("{name} counts a loop over unroll: it can't be changed", name=name))
+            _refuse(
+                inner, say("{name} counts a loop over unroll, so it can't be changed", name=name)
+            )
 
 
 def _is_constant(call: ast.Call, own_names: Collection[str]) -> bool:

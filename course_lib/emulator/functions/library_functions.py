@@ -118,7 +118,7 @@ def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType)
     fits = out.writable and not out.dtype.names and np.can_cast(result, out.dtype, "same_kind")
     need(fits, say("cannot put {result} into {out}", result=result, out=out))
     axes = max((each.ndim for each in inputs if isinstance(each, T.ArrayType)), default=0)
-    hint = "Every operand has at most the axes of the result."
+    hint = "No operand may have more axes than the result."
     supported(axes <= out.ndim, "does not take an array with more axes than the result", hint)
 
 

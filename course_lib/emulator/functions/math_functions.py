@@ -236,7 +236,7 @@ def _complex_of(kinds: list[np.dtype]) -> np.dtype:
 
 def _only_complex(result: Callable[[np.dtype], np.dtype]) -> Callable[[list[np.dtype]], np.dtype]:
     def of(kinds: list[np.dtype]) -> np.dtype:
-        message = say("takes a complex number, not {type}; complex(…) makes one", type=kinds[0])
+        message = say("takes a complex number, not {type}. complex(…) makes one", type=kinds[0])
         need(T.is_complex(kinds[0]), message)
         return result(kinds[0])
 

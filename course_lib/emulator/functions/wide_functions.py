@@ -215,7 +215,9 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
 def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
     found = view.allocation.space
     if found != space:
-        message = "Asynchronous copies go from global to shared memory; {view} is {found} memory."
+        message = (
+            "Asynchronous copies go from global to shared memory, but {view} is {found} memory."
+        )
         raise rejection("unsupported", message, node, view=view.name, found=found)
 
 

@@ -101,8 +101,8 @@ class FieldTyper(Typer):
             message = say("Numba cannot store {value} in a field that is {place}.",
                           value=value, place=place)  # fmt: skip
             hint = (
-                "An array of the field's own type, stored row after row, can be; copy others "
-                "in a loop."
+                "You can store an array of the field's own type if its rows lie one after "
+                "another. Copy any other array in a loop."
             )
             raise rejection("compile-error", message, target, hint)
         if isinstance(target, ast.Attribute):
@@ -199,7 +199,10 @@ class AttributeTyper(FieldTyper):
                 return Typed(array.transposed)
             case "flat":
                 if array.layout != "C":
-                    message = "The emulator takes .flat only of arrays stored row after row."
+                    message = (
+                        "The emulator supports .flat only if the rows of the array lie one after "
+                        "another."
+                    )
                     hint = "Use an index for every axis instead."
                     raise rejection("unsupported", message, node, hint)
                 return Typed(T.FlatType(array))
@@ -349,7 +352,10 @@ class MethodTyper(Typer):
             said = "takes whole numbers" if not whole else "takes arrays without gaps only"
             raise rejection("compile-error", say(".reshape {said}.", said=said), node)
         if array.layout == "F" and array.ndim > 1:
-            message = "The emulator takes .reshape only of arrays stored row after row."
+            message = (
+                "The emulator supports .reshape only if the rows of the array lie one after "
+                "another."
+            )
             raise rejection("unsupported", message, node, "Use an index for every axis instead.")
         self.typing.methods[node] = [owner, *node.args]
         self.typing.calls[node] = RESHAPE
@@ -378,8 +384,8 @@ class MethodTyper(Typer):
         if (wanted.itemsize != now.itemsize and not in_rows) or wanted.names or now.names:
             message = say("The emulator cannot view {now} as {wanted}.", now=now, wanted=wanted)
             hint = (
-                "It takes .view between types of one size; between types of different sizes, "
-                "only of arrays stored row after row."
+                "It supports .view between types of the same size. Between types of different "
+                "sizes, it supports .view only if the rows of the array lie one after another."
             )
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]

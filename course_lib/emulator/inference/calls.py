@@ -215,7 +215,7 @@ class CallTyper(MethodTyper):
             )
         if T.is_complex(arguments[0].type) and not T.is_complex(cast.dtype):
             message = say("Numba cannot convert a complex number to {dtype}.", dtype=cast.dtype)
-            hint = "Its parts are .real and .imag; abs(z) is its length."
+            hint = "Its parts are .real and .imag, and abs(z) is its length."
             raise rejection("compile-error", message, node, hint)
         if not T.is_integer(cast.dtype):
             self.refuse_member(node.args[0])
@@ -227,7 +227,7 @@ class CallTyper(MethodTyper):
     ) -> Typed:
         if not kernel.is_decorated:
             message = say(
-                "{kernel} is a plain Python function; a kernel can call it only if it is "
+                "{kernel} is a plain Python function. A kernel can call it only if it is "
                 "decorated with @cuda.jit(device=True).",
                 kernel=kernel.name,
             )
@@ -313,7 +313,7 @@ class CallTyper(MethodTyper):
         if declared is None or T.is_scalar(found):
             return declared or found
         message = say(
-            "{kernel} is declared to return {declared}, and returns {found}.",
+            "{kernel} is declared to return {declared}, but it returns {found}.",
             kernel=kernel.name,
             declared=declared,
             found=found,
@@ -335,7 +335,10 @@ class CallTyper(MethodTyper):
         )
         if not same:
             message = say("{kernel} calls itself with other types.", kernel=kernel.name)
-            hint = "A signature, such as int64(int64), makes them the same in every call."
+            hint = (
+                "Give it a signature, such as int64(int64), so that they are the same in every "
+                "call."
+            )
             raise rejection("unsupported", message, node, hint)
         self.typing.levels = max(self.typing.levels, self.common.depth - self.entered + 4)
         if self.own_result is None:
@@ -351,7 +354,7 @@ class CallTyper(MethodTyper):
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
             message = "{kernel} has several signatures, and none fits these types exactly."
-            hint = "A cast such as np.float32(…) around each argument decides between them."
+            hint = "To choose one of them, put a cast such as np.float32(…) around each argument."
             raise rejection("unsupported", message, node, hint, kernel=kernel.name)
         if not declared:
             return tuple(kinds), None
@@ -413,7 +416,7 @@ class CallTyper(MethodTyper):
         if isinstance(error, T.LiteralNeeded):
             return RefusedForNoLiteral(refusal)
         if node.keywords and not function.path.startswith(_KEYWORDS_ARE_KNOWN):
-            message = "The emulator does not take the arguments of {name} by keyword."
+            message = "The emulator does not support arguments by keyword in calls of {name}."
             return rejection("unsupported", message, node, "Pass them by position.", name=name)
         return refusal
 

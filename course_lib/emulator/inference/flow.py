@@ -96,7 +96,7 @@ class AssignmentTyper(ExpressionTyper):
 
     def item_type(self, iterated: Typed, node: ast.AST) -> Typed:
         if isinstance(iterated.type, T.ZipType) and not isinstance(node, ast.Call):
-            message = "The emulator takes zip and enumerate only directly in a `for` line."
+            message = "The emulator supports zip and enumerate only directly in a `for` line."
             raise rejection("unsupported", message, node, "Write the call itself there.")
         try:
             return Typed(item_type(iterated.type))
@@ -118,7 +118,7 @@ class AssignmentTyper(ExpressionTyper):
         element = place.dtype if isinstance(place, T.ArrayType) else place
         if T.is_complex(value.type) and not T.is_complex(element):
             message = "Numba cannot store a complex number in an element of {type}."
-            hint = "Its parts are .real and .imag; abs(z) is its length."
+            hint = "Its parts are .real and .imag, and abs(z) is its length."
             raise rejection("compile-error", message, target, hint, type=element)
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
             self.store_part(target, place, value)

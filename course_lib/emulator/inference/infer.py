@@ -225,7 +225,7 @@ class _Inference(FlowTyper):
                 return typing
             if declared is not None:
                 message = say(
-                    "{kernel} calls itself and returns {found}, though it is declared to return "
+                    "{kernel} calls itself and returns {found}, but it is declared to return "
                     "{declared}.",
                     kernel=kernel.name,
                     found=typing.return_type,

@@ -173,7 +173,7 @@ class OperatorTyper(Typer):
     def refuse_order(self, node: ast.Compare, kinds: Sequence[T.Type]) -> None:
         """Refuse `<` and its like of complex numbers."""
         if any(map(T.is_complex, kinds)):
-            message = "Complex numbers have no order: only == and != compare them."
+            message = "Complex numbers have no order, so only == and != compare them."
             hint = "abs(z) is a length, and z.real ** 2 + z.imag ** 2 its square."
             raise rejection("compile-error", message, node, hint)
 
@@ -196,7 +196,9 @@ class OperatorTyper(Typer):
             if not right.items or (T.is_scalar(left) and T.is_scalar(right.items[0])):
                 return
             if isinstance(left, T.TupleType) and T.same(left, right.items[0]):
-                message = "With `in`, the emulator searches only tuples of numbers, for a number."
+                message = (
+                    "With `in`, the emulator can only look for a number in a tuple of numbers."
+                )
                 raise rejection("unsupported", message, node, "`==` compares two tuples.")
         elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or is_text(right):
             message = say("The emulator does not support `in` for {right}.", right=right)

@@ -130,8 +130,8 @@ class Typer:
         facts = {"what": what, "left": left, "right": right}
         if T.Static(None) in (left, right):
             message = (
-                "The {what} are {left} or {right}: Numba makes that an optional number, which the "
-                "emulator does not support."
+                "The {what} are {left} or {right}. Numba makes that an optional number, which "
+                "the emulator does not support."
             )
             hint = 'Use a number that means "nothing", such as -1, instead of None.'
             return rejection("unsupported", message, node, hint, **facts)
@@ -205,7 +205,7 @@ class Typer:
             message = say(
                 "The emulator does not support values such as {value}.", value=shown(value)
             )
-            hint = "It has whole numbers, floats and truth values, and tuples of them."
+            hint = "It supports whole numbers, floats and truth values, and tuples of these."
             raise rejection("unsupported", message, node, hint)
         raise rejection(
             "compile-error", say("Numba has no type for {value}.", value=shown(value)), node
@@ -218,7 +218,7 @@ class Typer:
         kind = T.type_of_array(array) if isinstance(array, np.ndarray) else None
         if kind is None:
             message = say(
-                "{name} is an array of {dtype}, which the emulator does not have.",
+                "{name} is an array of {dtype}, which the emulator does not support.",
                 name=ast.unparse(node),
                 dtype=value.owner.dtype,
             )
@@ -299,10 +299,10 @@ def assigned_names(kernel: Kernel) -> frozenset[str]:
 
 
 _REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
-    ast.ListComp: ("compile-error", "A kernel has no Python lists; use a loop."),
+    ast.ListComp: ("compile-error", "A kernel has no Python lists. Use a loop instead."),
     ast.SetComp: ("compile-error", "A kernel has no Python sets."),
     ast.DictComp: ("compile-error", "A kernel has no Python dictionaries."),
-    ast.GeneratorExp: ("compile-error", "A kernel has no generators; use a loop."),
+    ast.GeneratorExp: ("compile-error", "A kernel has no generators. Use a loop instead."),
     ast.Dict: ("compile-error", "A kernel has no Python dictionaries."),
     ast.Set: ("compile-error", "A kernel has no Python sets."),
     ast.JoinedStr: ("compile-error", "A kernel has no formatted strings."),
@@ -383,7 +383,10 @@ def _default(kernel: Kernel, default: ast.expr, node: ast.Call) -> tuple[Typed, 
         return Typed(T.Static(None)), Slot()
     kind = T.type_of_scalar(value)
     if kind is None:
-        message = "The emulator takes only numbers as default values, unlike this one of {kernel}."
+        message = (
+            "The emulator supports only numbers as default values, but {kernel} has "
+            "another one here."
+        )
         raise rejection("unsupported", message, node, "Pass every argument.", kernel=kernel.name)
     return Typed(kind, value if type(value) is int else None), Slot(default=kind.type(value))
 

@@ -243,7 +243,7 @@ class ValueTyper(Typer):
         if node in self.harmless_lists():
             hint = "(1, 2) is a tuple."
             raise rejection("unsupported", "The emulator has no lists.", node, hint)
-        message = "A kernel has no Python lists; use cuda.local.array."
+        message = "A kernel has no Python lists. Use cuda.local.array instead."
         raise rejection("compile-error", message, node)
 
     def harmless_lists(self) -> set[ast.AST]:
@@ -366,7 +366,7 @@ class SubscriptTyper(FieldTyper):
             message = "The emulator does not support None as an index."
             raise rejection("unsupported", message, index, hint)
         if isinstance(typed.type, T.ArrayType) and not typed.type.ndim:
-            message = "The emulator does not take an array without axes as an index."
+            message = "The emulator does not support an array without axes as an index."
             hint = say("{array}[()] is the number that it holds.", array=ast.unparse(index)[:40])
             raise rejection("unsupported", message, index, hint)
         raise _no_index(next(item for item in items if not T.is_integer(item)), index)
@@ -407,7 +407,7 @@ class SubscriptTyper(FieldTyper):
 def _no_index(kind: T.Type, index: ast.expr) -> KernelRejected:
     hint = lacking(kind)
     if T.is_float(kind):
-        hint = "`//` of whole numbers is a whole number, too; int(…) converts a float."
+        hint = "`//` of whole numbers is a whole number, too. int(…) converts a float."
     elif kind == T.BOOL:
         hint = "int(…) turns it into 0 or 1."
     message = say("{type} cannot be an index.", type=kind)

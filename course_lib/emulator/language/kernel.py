@@ -122,6 +122,8 @@ class Program:
         others = ", ".join(sorted(self.functions)) or "none"
         message = "There is no function called {name} (functions here: {others})."
         hint = say(
-            "Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.", name=name
+            "Define it with `def {name}(…):`. If it is a kernel, write `@cuda.jit` in the "
+            "line above.",
+            name=name,
         )
         raise rejection("missing-answer", message, None, hint, name=name, others=others)

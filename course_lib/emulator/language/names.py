@@ -133,7 +133,7 @@ def plain_function(name: str, is_overloaded: bool) -> Unusable:
         )
     return Unusable(
         say(
-            "{name} is a plain Python function; a kernel can call it only if it is "
+            "{name} is a plain Python function. A kernel can call it only if it is "
             "decorated with @cuda.jit(device=True).",
             name=name,
         ),

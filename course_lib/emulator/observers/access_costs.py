@@ -264,7 +264,7 @@ class LaunchCosts:
             "{verb} {array} take {sectors} sectors per request, where {least} would be enough "
             "for what the lanes ask for: {why}.",
             at.line,
-            "Which index does threadIdx.x change, and is it the last one?",
+            "Which index does threadIdx.x change? Is it the last one?",
             verb="Loads from" if load else "Stores to",
             array=at.array,
             sectors=f"{site.sectors / site.requests:.3g}",
@@ -283,10 +283,11 @@ class LaunchCosts:
                 continue
             yield finding_of(
                 "bank-conflict",
-                "{verb} {array} take {wavefronts} wavefronts per request, where {least} would "
-                "do: lanes ask the same bank for different words.",
+                "{verb} {array} take {wavefronts} wavefronts per request, but {least} would be "
+                "enough. Lanes of a warp need different words from the same bank.",
                 at.line,
-                "How many words apart are neighbouring lanes, and what is that modulo 32?",
+                "How many words apart are the addresses of neighbouring lanes? What is that "
+                "modulo 32?",
                 array=at.array,
                 verb="Reads of" if at.kind == "load" else "Writes to",
                 wavefronts=f"{site.wavefronts / site.requests:.3g}",
@@ -340,12 +341,12 @@ class LaunchCosts:
                 continue
             yield finding_of(
                 "excess-global-traffic",
-                "A block loads {sectors} sectors of {array} on average, though {needed} would "
-                "hold everything that the first block needs: its threads fetch the same "
-                "elements again and again.",
+                "On average, a block loads {sectors} sectors of {array}, but everything that "
+                "the first block needs fits into {needed}. Its threads fetch the same elements "
+                "again and again.",
                 line,
-                "Which threads of a block read the same elements? Could shared memory hold these "
-                "for all of them?",
+                "Which threads of a block read the same elements? Could the block keep these "
+                "elements in shared memory?",
                 array=array,
                 sectors=traffic.load_sectors // self.blocks,
                 needed=sectors,
@@ -405,8 +406,8 @@ class LaunchCosts:
                 continue
             yield finding_of(
                 "excess-global-traffic",
-                "The threads of a block pass {elements} to each other through {array}. That "
-                "is global memory, though no other block needs these values.",
+                "The threads of a block pass {elements} to each other through {array}. That is "
+                "global memory, but no other block needs these values.",
                 fetched.handed_at,
                 "What would have to change to keep them in shared memory instead?",
                 elements=counted(count, "element"),
@@ -430,10 +431,10 @@ class LaunchCosts:
                 continue
             yield finding_of(
                 "float64-arithmetic",
-                "{array} holds float64, but the results are stored as float32: it takes twice "
-                "the bytes, and everything computed with it is computed in float64.",
+                "{array} holds float64, but the results are stored as float32. So the array "
+                "takes twice the bytes, and everything computed with it is computed in float64.",
                 min(lines),
-                "Which dtype did the array get where it was created, and which would be enough?",
+                "Which dtype did the array get when it was created? Which one would be enough?",
                 array=name,
             )
 

@@ -69,7 +69,7 @@ def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Findin
                 kept = int(np.int64(value).astype(dtype))
             yield finding_of(
                 "numerical-overflow",
-                "{value} does not fit into an element of {array}, which holds {dtype}: it "
+                "{value} does not fit into an element of {array}, which holds {dtype}, so it "
                 "becomes {kept}.",
                 line,
                 "How large can this sum grow, and which type holds it?",
@@ -173,7 +173,7 @@ def _unwritten(
         yield finding_of(
             "incomplete-output",
             "The kernel uses a thread's index along {axis}, but this launch has a single "
-            "thread along {axis}: {missing} of the {all} elements of {array} were never "
+            "thread along {axis}. So {missing} of the {all} elements of {array} were never "
             "written.",
             line,
             "How many axes do the grid and the block have here?",
@@ -184,10 +184,10 @@ def _unwritten(
     elif not in_place and _ends_with_the_threads(written, threads, shape.block):
         yield finding_of(
             "incomplete-output",
-            "The launch has only {threads} threads, and the written part of {array} ends where "
-            "they end: {missing} of its {all} elements were never written.",
+            "The launch has only {threads} threads, and the written part of {array} ends "
+            "where they end. So {missing} of its {all} elements were never written.",
             line,
-            "How many blocks does it take to cover the last elements too?",
+            "How many blocks do you need to cover the last elements, too?",
             "warning",
             threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
             **facts,

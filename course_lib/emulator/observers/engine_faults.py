@@ -191,8 +191,8 @@ class EngineFaults(FaultObserver):
                     line=Line(line),
                 )
                 hint = (
-                    "Which threads get here? It takes 128 consecutive ones, starting at a "
-                    "multiple of 128."
+                    "Which threads get here? A warpgroup needs 128 consecutive threads, starting "
+                    "at a multiple of 128."
                 )
                 self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
@@ -233,8 +233,9 @@ class EngineFaults(FaultObserver):
             self.tell(
                 self._first_lane(block * self.space.warps_per_block + most),
                 "barrier-divergence",
-                "{who} waits at {line} forever: with {count} registers for each thread there, the "
-                "block has {asked} in all, and {room} at the launch, {each} for each thread.",
+                "{who} waits at {line} forever. With {count} registers for each thread there, "
+                "the block needs {asked} in all, but it got only {room} at the launch, {each} "
+                "for each thread.",
                 line,
                 "Which warps give registers back, and how many?",
                 line=Line(line),
@@ -255,10 +256,10 @@ class EngineFaults(FaultObserver):
                     self._first_lane(block * self.space.warps_per_block + warp),
                     "barrier-divergence",
                     "The warp of {who} asks for {count} registers at {line}, but warp {other} of "
-                    "its warpgroup does not. All four warps have to.",
+                    "its warpgroup does not. All four warps have to ask for the same number.",
                     line,
-                    "Which threads get here? It takes 128 consecutive ones, starting at a multiple "
-                    "of 128.",
+                    "Which threads get here? A warpgroup needs 128 consecutive threads, starting "
+                    "at a multiple of 128.",
                     count=count,
                     line=Line(line),
                     other=others[0] - first,
@@ -302,7 +303,7 @@ class EngineFaults(FaultObserver):
             "The barrier initialized at {line} expects {count} bytes too few, so a GPU goes on "
             "before all copies have arrived."
         )
-        hint = "How many bytes does a box have, and how many boxes arrive in one phase?"
+        hint = "How many bytes does a box have? How many boxes arrive in one phase?"
         self.note(
             finding_of("barrier-divergence", message, line, hint, count=count, line=Line(line))
         )
@@ -313,7 +314,8 @@ class EngineFaults(FaultObserver):
             "uninitialised-read",
             "{who} uses a barrier at the address {address}, where none has been initialized.",
             line,
-            "Where is mbarrier_init called for it, and does every thread wait until that is done?",
+            "Where does the kernel call mbarrier_init for it? Does every thread wait until "
+            "that is done?",
             address=address,
         )
 
@@ -354,5 +356,5 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
         made=Line(awaited.made),
         state=state,
     )
-    hint = "Which threads arrive there, how often, and for which phase does this thread wait?"
+    hint = "Which threads arrive there, and how often? For which phase does this thread wait?"
     return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))

@@ -71,7 +71,7 @@ class Faults(FaultObserver):
         self.tell(
             int(np.argmax(bad.full_array)),
             "uninitialised-read",
-            "{who} uses {name}, but on the path that it took, {name} was never given a value.",
+            "{who} uses {name}, but no line that this thread executed has given {name} a value.",
             line,
             say("Give {name} a value before the branch.", name=name),
             name=name,
@@ -104,9 +104,9 @@ class Faults(FaultObserver):
         self.tell(
             int(np.argmax(passed.full_array)),
             "wrong-bounds-check",
-            "{who} passes the test {tuples}, although one of its indices is outside: Python "
-            "compares tuples as a dictionary orders words, so only the first pair of numbers that "
-            "differ counts.",
+            "{who} passes the test {tuples}, although one of its indices is outside. "
+            "Python compares tuples as a dictionary orders words, so only the first pair "
+            "of numbers that differ counts.",
             line,
             "Which two comparisons should a thread at the right edge have to pass?",
             tuples=tuples,
@@ -169,14 +169,14 @@ class Faults(FaultObserver):
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
         message = (
-            "{who} calls {name} with a mask that includes {other}, but {other} does not get there: "
-            "the result is undefined."
+            "{who} calls {name} with a mask that includes {other}, but {other} does not "
+            "get there: the result is undefined."
         )
-        hint = "Which threads does the mask include, and do all of them reach this {name}?"
+        hint = "Which threads does the mask include? Do all of them reach this {name}?"
         if name == "syncwarp":
             message = (
-                "{who} also waits at cuda.syncwarp() for {other}, but {other} does not get there: "
-                "the behaviour is undefined."
+                "{who} also waits at cuda.syncwarp() for {other}, but {other} does not get "
+                "there. Nobody knows what a GPU does then."
             )
             hint = "Do all lanes of the warp get here, or all those that its mask includes?"
         if goes_on:
@@ -210,7 +210,7 @@ class Faults(FaultObserver):
             "uninitialised-read",
             "{who} uses {name} to get the value of {other}, {why}: the result is undefined.",
             line,
-            "From which lane does each lane read here, and do both of them take part?",
+            "From which lane does each lane read here? Do both of them take part?",
             *others,
             name=name,
             other=other,
@@ -222,8 +222,8 @@ class Faults(FaultObserver):
         self.tell(
             self._lane_of(lanes, int(np.argmax(lanes.any(axis=2).reshape(-1)))),
             "barrier-divergence",
-            "{who} calls {name} with a mask that does not include this thread: the result is "
-            "undefined.",
+            "{who} calls {name} with a mask that does not include this thread, so the "
+            "result is undefined.",
             line,
             "A mask has one bit for each lane of the warp. Which lanes reach this line?",
             name=name,
@@ -244,8 +244,8 @@ class Faults(FaultObserver):
             size = self.space.block_size
             lanes_of_block = np.arange(size) + int(np.argmax(partly)) * size
             hint = (
-                "All threads of a block must reach the same cuda.syncthreads(): no return before "
-                "it, no branch around it."
+                "All threads of a block must reach the same cuda.syncthreads(). Which return "
+                "before it, or which branch around it, keeps some of them away?"
             )
             self._divergence(line, lanes_of_block, arrived, live, hint)
 

@@ -251,7 +251,7 @@ def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
     whole_rows = len(allocation.shape) < 2 or allocation.shape[-1] % several == 0
     if whole_rows or fault.index < allocation.shape[-1]:  # in the first row
         return say(
-            "If one thread takes {several} neighbours, where does the next one begin?",
+            "If one thread takes {several} neighbours, where does the next thread begin?",
             several=several,
         )
     return say("Is the length of a row a multiple of {several}?", several=several)
@@ -272,14 +272,15 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     if loop.ends:
         message = "The loop in {line} was in iteration {turns} {used_up}."
         hint = (
-            "How many threads share the work, and how many iterations of this loop does each of "
-            "them make?"
+            "How many threads share the work? How many iterations of this loop does each "
+            "of them make?"
         )
     elif loop.for_lock:
         message = (
-            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no "
-            "thread releases it, or a lane of the same warp holds it: that lane continues only "
-            "when all lanes of the warp have left the loop, always here and possibly on a GPU."
+            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either "
+            "no thread releases it, or a lane of the same warp holds it. That lane "
+            "continues only when all lanes of the warp have left the loop. This is always "
+            "so here, and may be so on a GPU."
         )
         hint = (
             "Could the lane that gets the lock do its work and release it inside the loop, in the "
@@ -357,8 +358,8 @@ def _with_late_write(each: Finding, late: Iterable[Finding]) -> Finding:
     if each.code != "uninitialised-read" or not writes or writes[0] is None:
         return each
     hint = say(
-        "{line} writes such cells only after this line has read them. What has to be complete "
-        "before?",
+        "{line} writes such cells only after this line has read them. What has to be "
+        "finished before this line?",
         line=Capital(Line(writes[0])),
     )
     return replace(each, hint=hint)

@@ -192,7 +192,7 @@ class StreamRecorder(Observer):
         self._step += 1
         self._entries += len(blocks)
         if self._entries > MAX_ENTRIES:
-            message = "This launch touches too many cache lines for a stream; launch a smaller one."
+            message = "This launch touches too many cache lines for a stream. Launch a smaller one."
             raise rejection("unsupported", message, None)
 
     def finish(self) -> LineStream:

@@ -62,9 +62,9 @@ def _finding(axis: str, array: str, index: ast.expr, loaded: np.ndarray, line: i
     return finding(
         "wrong-index",
         say(
-            "The index {index} of {array} uses a thread's position along {axis}, but this launch "
-            "has a single thread along {axis}: {missing} of the {all} elements of {array} were "
-            "never read.",
+            "The index {index} of {array} uses a thread's position along {axis}, but this "
+            "launch has a single thread along {axis}. So {missing} of the {all} elements "
+            "of {array} were never read.",
             index=ast.unparse(index),
             array=array,
             axis=axis,

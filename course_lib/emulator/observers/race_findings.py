@@ -165,15 +165,16 @@ def _signal_sentence(
 ) -> tuple[str, str]:
     """A lock or a flag that is set as if nobody waited for it."""
     message = say(
-        "{waiting} waits for {cell} at {waits_at} with an atomic operation, but {setting} sets it "
-        "at {set_at} with a plain store, which does not ensure that earlier writes have arrived.",
+        "{waiting} waits for {cell} at {waits_at} with an atomic operation, but "
+        "{setting} sets it at {set_at} with a plain store. A plain store does not "
+        "ensure that earlier writes have arrived.",
         waiting=waiting,
         cell=cell,
         waits_at=Line(waits_at),
         setting=setting,
         set_at=Line(set_at),
     )
-    return message, "Which operation sets it and also makes the earlier writes visible?"
+    return message, "Which operation sets the cell and also makes the earlier writes visible?"
 
 
 def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
@@ -221,13 +222,13 @@ def _what_lacks(race: Race) -> tuple[str, str]:
     if race.lacks_fence:
         return (
             "there is an atomic operation in between, but no cuda.threadfence() before it",
-            "Which writes must another thread be able to see when the atomic operation tells it "
-            "to go on?",
+            "The atomic operation tells another thread to go on. Which writes must that "
+            "thread be able to see by then?",
         )
     if race.space == "global" and race.first_block != race.second_block:
         return (
             "the blocks of a launch run in any order",
-            "Let each element be written by one block only, or use an atomic operation.",
+            "Could a single block write each element? If not, use an atomic operation.",
         )
     lacking = "there is no cuda.syncthreads() in between"
     if race.same_warp:
@@ -284,6 +285,6 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
         does_too=does[race.second_kind],
     )
     return message, (
-        "Which barrier signals that it is done, who waits there, and for which phase? A product "
-        "is done when its own wait returns."
+        "Which barrier signals that it is done? Who waits there, and for which phase? "
+        "A product is done when its own wait returns."
     )

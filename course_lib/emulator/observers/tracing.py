@@ -233,5 +233,5 @@ class Unwritten(FaultObserver):
             "global": "Its contents before the launch are undefined.",
         }[space]
         said = "{who} reads {name}, which no thread has written. {where}"
-        hint = "Which thread should have written this cell, and did it always do so?"
+        hint = "Which thread should have written this cell? Does it always do so?"
         self.tell(lane, "uninitialised-read", said, line, hint, name=name, where=where, at=name)

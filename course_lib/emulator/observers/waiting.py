@@ -262,7 +262,7 @@ def _parted_finding(branch: _Branch, share: float, before: bool) -> Finding:
         "serial-work",
         says,
         branch.node.lineno,
-        "Which threads enter it, and could they be the first ones of the block?",
+        "Which threads enter it? Could they be the first ones of the block?",
         what="branch" if isinstance(branch.node, ast.If) else "loop",
         share=round(100 * share),
     )
@@ -280,7 +280,7 @@ def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: in
             share=round(100 * share),
         ),
         branch.node.lineno,
-        "Which part of this could every thread do for itself, or all of them share?",
+        "Which part of this could every thread do for itself? Which part could all of them share?",
         other_line=line,
     )
 
@@ -326,8 +326,8 @@ def _queues(notes: WaitNotes, exchanges: Collection[int]) -> Iterator[Finding]:
             continue
         yield finding_of(
             "serial-work",
-            "{updates} atomic updates go to {array}, and on average {queued} of a warp hit "
-            "the same element, so they queue.",
+            "{updates} atomic updates go to {array}. On average, {queued} of a warp hit "
+            "the same element and have to queue.",
             line,
             "Could a warp or a block first add up its own values, so that one thread updates the "
             "element?",

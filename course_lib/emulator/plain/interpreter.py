@@ -390,7 +390,7 @@ class Interpreter:
         if isinstance(node, ast.Dict):
             hint = "Use a variable for each value instead."
             if not node.keys:
-                hint = "`{}` is a dictionary; an empty set is `set()`."
+                hint = "`{}` is a dictionary. An empty set is `set()`."
         message = "`{unknown}` is not supported in a plain function."
         raise rejection("unsupported", message, node, hint, unknown=ast.unparse(node)[:60])
 

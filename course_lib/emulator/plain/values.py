@@ -220,7 +220,7 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
     """`left op right` for one comparison of a chain."""
     if isinstance(op, (ast.Is, ast.IsNot)):
         if left is not None and right is not None:
-            raise Stop("unsupported", "`is` is for None here; numbers are compared with ==.")
+            raise Stop("unsupported", "Here, `is` is only for None. Compare numbers with ==.")
         return (left is right) == isinstance(op, ast.Is)
     if isinstance(op, (ast.In, ast.NotIn)):
         return _contains(right, left) == isinstance(op, ast.In)
@@ -324,7 +324,7 @@ def _in_a_set(item: Any) -> Any:
     """An item as a set may hold it: numbers only, whose order in a set is always the same."""
     if not isinstance(item, Number):
         message = say(
-            "Only sets of numbers are supported here; this is {kind}.", kind=kind_of(item)
+            "Only sets of numbers are supported here, but this is {kind}.", kind=kind_of(item)
         )
         raise Stop("unsupported", message)
     return item
