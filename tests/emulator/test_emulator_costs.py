@@ -69,6 +69,8 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
          "serial-work", "cuda.atomic.add(y, 0, x[i])"),
         ("i = cuda.grid(1)\nhalf = i / 2\ny[i] = x[i] * half", 16, 256, ((N,), (N,)),
          "float64-arithmetic", "half = i / 2"),
+        ("i = cuda.grid(1)\ny[i] = i / N", 16, 256, ((1,), (N,)),
+         "float64-arithmetic", "y[i] = i / N"),
         ("i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    y[i, j] = 1",
          2, 16, ((1,), (32, 32)), "incomplete-output", "i, j = cuda.grid(2)"),
         ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
@@ -427,6 +429,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
         (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "Only one thread"),
         (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "Only one thread"),
         (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
+        ("for k in range(x.size // 2):\n    v = x[2 * k]\n    y[k] = v * y[k]", 1, 1, "31 of 32"),
         # all add up the same
         (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),
         (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
@@ -439,6 +442,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
         ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[k]\n"
          "y[i] = x[i] / s", 4, 128, ""),
         ("for k in range(1, y.size):\n    y[k] = y[k - 1] * x[k] + y[k]", 1, 1, ""),
+        ("v = x[0]\nfor k in range(y.size):\n    v = v * x[k]\n    y[k] = v", 1, 1, ""),
     ],
 )  # fmt: skip
 def test_a_sum_that_is_not_shared_out_is_told(body, grid, block, said) -> None:

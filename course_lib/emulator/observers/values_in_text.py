@@ -102,6 +102,41 @@ def adds_up(typing: Typing) -> bool:
     return any(True for loop in _loops(typing) for _ in _sums_in(loop))
 
 
+def each_for_itself(typing: Typing) -> bool:
+    """Is there a loop whose turns each store their own elements, and hand on nothing?"""
+    return any(map(_turns_are_apart, _loops(typing)))
+
+
+def _turns_are_apart(loop: ast.For | ast.While) -> bool:
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return False
+    elements = [n for part in loop.body for n in ast.walk(part) if isinstance(n, ast.Subscript)]
+    stored = {ast.unparse(n.value) for n in elements if isinstance(n.ctx, ast.Store)}
+    places = [(ast.unparse(n.value), n.slice) for n in elements]
+    places = [(array, index) for array, index in places if array in stored]
+    at = [{n.id for n in ast.walk(index) if isinstance(n, ast.Name)} for _, index in places]
+    own = len({(array, ast.unparse(index)) for array, index in places}) == len(stored) > 0
+    return own and all(loop.target.id in names for names in at) and not _hands_on(loop)
+
+
+def _hands_on(loop: ast.For) -> bool:
+    """Does a turn read a variable that an earlier one may have set?"""
+    for name in set(names_with(node for part in loop.body for node in ast.walk(part))):
+        first = next(part for part in loop.body if _names(part, name))
+        is_set = any(
+            isinstance(target, ast.Name) and target.id == name and not _names(value, name)
+            for value, targets in assigned(first)
+            for target in targets
+        )
+        if not is_set or isinstance(first, ast.AugAssign):
+            return True
+    return False
+
+
+def _names(part: ast.AST, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(part))
+
+
 def same_sums(typing: Typing) -> Iterator[tuple[str, int]]:
     """The arrays of which every thread adds up the same elements, and the lines of these sums."""
     names = _by_thread(typing)
@@ -200,7 +235,7 @@ def _indices(typing: Typing) -> Iterator[int]:
 
 
 def _divided_for(typing: Typing, lines: frozenset[int]) -> Iterator[int]:
-    """Lines that divide integers for a variable with which one of these lines computes."""
+    """Lines that divide integers for an element, or for a variable used in one of these lines."""
     used = {
         node.id
         for node in ast.walk(typing.kernel.tree)
@@ -209,8 +244,9 @@ def _divided_for(typing: Typing, lines: frozenset[int]) -> Iterator[int]:
     for node in ast.walk(typing.kernel.tree):
         for value, targets in assigned(node):
             names = {target.id for target in targets if isinstance(target, ast.Name)}
+            is_kept = any(isinstance(target, ast.Subscript) for target in targets)
             is_division = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div)
-            if names & used and is_division and typing.types.get(value) == T.FLOAT64:
+            if (is_kept or names & used) and is_division and typing.types.get(value) == T.FLOAT64:
                 yield value.lineno
 
 

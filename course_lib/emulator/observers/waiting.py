@@ -21,7 +21,12 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import over_same_blocks
-from course_lib.emulator.observers.values_in_text import adds_up, decided_by_data, leaves_by_data
+from course_lib.emulator.observers.values_in_text import (
+    adds_up,
+    decided_by_data,
+    each_for_itself,
+    leaves_by_data,
+)
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask
 from course_lib.emulator.state.memory import Access
@@ -288,14 +293,16 @@ def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: in
 def _idle(typings: Sequence[Typing], shape: LaunchShape, every: int) -> Iterator[Finding]:
     """Lanes without a thread, where the size of a block leaves many in each of its warps.
 
-    Few blocks are worth it where they add up much, as only sums can surely be shared out.
+    Few blocks are worth it where they do much that can surely be shared out: sums, and turns of a
+    loop of which each stores its own element.
     """
     threads = math.prod(shape.block)
     warps = -(-threads // WARP_SIZE)
     lanes = warps * WARP_SIZE
     if lanes - threads < EMPTY * lanes:
         return
-    if warps * shape.blocks < FEW and (every < MUCH or not any(map(adds_up, typings))):
+    can_be_shared_out = any(adds_up(each) or each_for_itself(each) for each in typings)
+    if warps * shape.blocks < FEW and (every < MUCH or not can_be_shared_out):
         return
     yield finding_of(
         "serial-work",
