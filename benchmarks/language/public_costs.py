@@ -78,7 +78,7 @@ def larger(recipe: Recipe) -> Recipe:
 def launched(kernel: Any, recipe: Recipe) -> Profile:
     emulation = runtime.emulate(kernel, budget=Budget(steps=20_000_000))
     launch = (recipe.grid, recipe.block, 0, recipe.shared)
-    return emulation[launch](*recipe.arguments(kernel.fn))
+    return emulation[launch](*recipe.arguments(kernel.py_func))
 
 
 def warnings_of(place: dict[str, Any]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def warnings_of(place: dict[str, Any]) -> dict[str, Any]:
     recipe = recipe_for(place["project"], place["file"], place["kernel"])
     at = place["file"], place["kernel"], place["sha"]
     kernel = module_of(root_of(place["project"]), *at, recipe, Style.WRITTEN)
-    text = Path(inspect.getfile(kernel.fn)).read_text().splitlines()
+    text = Path(inspect.getfile(kernel.py_func)).read_text().splitlines()
     found: dict[tuple[str, str], dict[str, Any]] = {}
     notes: dict[str, Any] = {"launches": 0}
     for each in (recipe, larger(recipe)):
@@ -104,7 +104,7 @@ def warnings_of(place: dict[str, Any]) -> dict[str, Any]:
             continue
         notes["launches"] += 1
         for said in profile.findings:
-            line = text[said.line - 1].strip() if said.line else ""
+            line = text[said.line - 1].strip() if said.line and said.line <= len(text) else ""
             found.setdefault((said.code, line), {"code": said.code, "line": line, "says": said.message})
     return notes | {"findings": list(found.values())}
 
