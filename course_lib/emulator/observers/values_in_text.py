@@ -19,9 +19,12 @@ SIZES = (".shape", ".strides")
 
 
 @lru_cache(maxsize=16)
-def decided_by_data(typing: Typing) -> frozenset[str]:
-    """The variables of a function that follow from what was loaded from an array."""
-    names: frozenset[str] = frozenset()
+def decided_by_data(typing: Typing, given: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The variables of a function that follow from what was loaded from an array.
+
+    `given` are its parameters that do.
+    """
+    names = given
     while True:
         found = {
             target.id
@@ -34,6 +37,31 @@ def decided_by_data(typing: Typing) -> frozenset[str]:
         if found <= names:
             return names
         names |= found
+
+
+def all_decided_by_data(typings: Sequence[Typing]) -> dict[Typing, frozenset[str]]:
+    """The same of a kernel and the functions that it calls, each behind those that call it.
+
+    A part of an array that data chose is given to a function as any other: there its name is among
+    them.
+    """
+    given = dict.fromkeys(typings, frozenset[str]())
+    found: dict[Typing, frozenset[str]] = {}
+    for typing in typings:
+        found[typing] = names = decided_by_data(typing, given[typing])
+        for call, target in typing.calls.items():
+            if isinstance(target, Typing) and target in given:
+                pairs = zip(target.kernel.parameters, call.args, strict=False)
+                chosen = {name for name, value in pairs if _is_chosen(value, typing, names)}
+                given[target] |= chosen
+    return found
+
+
+def _is_chosen(value: ast.expr, typing: Typing, names: frozenset[str]) -> bool:
+    """Do data decide a number, or which part of an array it is?"""
+    if isinstance(value, ast.Subscript) and isinstance(typing.types.get(value), T.ArrayType):
+        return _is_chosen(value.value, typing, names) or is_by_data(value.slice, names)
+    return is_by_data(value, names)
 
 
 def _set_by_data(tree: ast.AST, names: frozenset[str]) -> Iterator[str]:
@@ -90,6 +118,45 @@ def leaves_by_data(
             and any(isinstance(x, ast.Break | ast.Continue | ast.Return) for x in ast.walk(branch))
         ]
     return any(is_by_data(test, names) or _has_fraction(test, typing) for test in tests)
+
+
+def is_at_edge(node: ast.If | ast.For | ast.While, typing: Typing) -> bool:
+    """Do only threads beyond the edge of what there is to do stay away from a branch or a loop?
+
+    Then it is the shape of a block that parts warps, as it has to somewhere.
+    """
+    if isinstance(node, ast.If):
+        return _is_edge(node.test, _places_in_grid(typing))
+    branches = [part for part in ast.walk(typing.kernel.tree) if isinstance(part, ast.If)]
+    left = [b for b in branches if any(isinstance(part, ast.Return) for part in b.body)]
+    return bool(left) and all(_is_edge(b.test, _places_in_grid(typing)) for b in left)
+
+
+def _is_edge(test: ast.expr, places: Collection[str]) -> bool:
+    """Does it compare a thread's place in the grid with bounds that all threads share?"""
+    if isinstance(test, ast.BoolOp):
+        return all(_is_edge(part, places) for part in test.values)
+    if not isinstance(test, ast.Compare):
+        return False
+    is_order = all(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in test.ops)
+    parts = [test.left, *test.comparators]
+    place = [part for part in parts if isinstance(part, ast.Name) and part.id in places]
+    others = [part for part in parts if part not in place]
+    return is_order and len(place) == 1 and not any(_depends(part, places) for part in others)
+
+
+@lru_cache(maxsize=16)
+def _places_in_grid(typing: Typing) -> frozenset[str]:
+    """The variables that number the threads of the grid along an axis."""
+    found: set[str] = set()
+    for node in ast.walk(typing.kernel.tree):
+        for value, targets in assigned(node):
+            text = ast.unparse(value)
+            parts = [op.op for op in ast.walk(value) if isinstance(op, ast.BinOp)]
+            is_sum = all(isinstance(op, ast.Add | ast.Mult) for op in parts)
+            if is_sum and ("cuda.grid(" in text or "cuda.blockIdx" in text):
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset(found)
 
 
 def _has_fraction(test: ast.expr, typing: Typing) -> bool:

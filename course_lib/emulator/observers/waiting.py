@@ -25,6 +25,7 @@ from course_lib.emulator.observers.values_in_text import (
     adds_up,
     decided_by_data,
     each_for_itself,
+    is_at_edge,
     leaves_by_data,
 )
 from course_lib.emulator.options import LaunchShape
@@ -108,6 +109,7 @@ class _Branch:
     is_open: bool
     in_loop: bool
     in_branch: bool
+    at_edge: bool  # or do only threads beyond the end of an array stay away?
     called: frozenset[ast.stmt]  # statements of the functions that are called there
 
     @property
@@ -153,8 +155,7 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
         for branch, turns, _ in _to_blame(branches, parted, max(FEW, PARTED * every)):
             inside = sum(lines[line].all for line in branch.lines if line in lines)
             least = PARTED_BRIEFLY * every if branch.is_brief else 0
-            # Fewer part at the edge of an array, where it has to be.
-            if turns >= max(inside / 3, least):
+            if turns >= max(inside / 3, least) and not branch.at_edge:
                 yield _parted_finding(branch, turns / every, parted.get(branch.node.lineno, 0) > 0)
         few = _on_the_way(WAITED_FOR, every, shape)
         entered = [branch for branch in branches if _is_for_few(branch, alone, lines)]
@@ -213,6 +214,7 @@ def _branches(typing: Typing) -> tuple[_Branch, ...]:
             typing.is_beside(node) or leaves_by_data(node, typing, names),
             node in looped,
             node in branched,
+            is_at_edge(node, typing),
             frozenset(_called(typing, node)),
         )
         for node in reversed(nodes)
