@@ -7,8 +7,10 @@
 The sixty kernels (`costs_of_public_kernels.json`) were drawn, and committed, before any of them had
 run with costs: from those that `public_projects.py` found right, at most eight of a project. Each
 is launched from its recipe, and once more with a grid, arrays and whole numbers several times as
-large, if it still runs without an error. A person has read every finding beside the kernel's text:
-`read` says whether it is true, and why; what was never read counts as neither.
+large, if it still runs without an error. Of every finding `read` says whether it is true, and
+`why`: where accesses and threads decide, beside the kernel's text; where float64 does, by the
+instructions of Numba's PTX, or by the types where a device function has no lines there. What was
+never read counts as neither.
 """
 
 from __future__ import annotations
@@ -122,7 +124,8 @@ def warnings_of(place: dict[str, Any]) -> dict[str, Any]:
         notes["launches"] += 1
         for said in profile.findings:
             line = text[said.line - 1].strip() if said.line and said.line <= len(text) else ""
-            found.setdefault((said.code, line), {"code": said.code, "line": line, "says": said.message})
+            told = {"code": said.code, "line": line, "says": str(said.message)}
+            found.setdefault((said.code, line), told)
     return notes | {"findings": list(found.values())}
 
 
@@ -144,9 +147,11 @@ def main() -> None:
         kernel |= warnings_of(kernel)
         print(f"{kernel['project']} {kernel['kernel']}: {kernel['launches']} launches")
         for found in kernel["findings"]:
-            found |= {k: v for k, v in read.get((found["code"], found["line"]), {}).items() if k in ("read", "why")}
-            print(f"   {found.get('read', 'not read')}: {found['code']} | {found['line']} | {found['says']}")
-            counts[found.get("read", "not read")] += 1
+            before = read.get((found["code"], found["line"]), {})
+            found |= {key: before[key] for key in ("read", "why") if key in before}
+            verdict = found.get("read", "not read")
+            print(f"   {verdict}: {found['code']} | {found['line']} | {found['says']}")
+            counts[verdict] += 1
     print(dict(counts))
     if options.store:
         COSTS.write_text(json.dumps(kernels, indent=1) + "\n", encoding="utf-8")

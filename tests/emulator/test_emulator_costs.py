@@ -359,7 +359,9 @@ READ_ALONG |= {  # and updates
 }
 RIGHT_WITHOUT = {
     "updates of a single row": "i, j = cuda.grid(2)\ncuda.atomic.add(row, (j, i), 1)",
-    "updates of the first column": "i, j = cuda.grid(2)\nif j == 0:\n    cuda.atomic.add(a, (i, 0), 1)",
+    "updates of the first column": (
+        "i, j = cuda.grid(2)\nif j == 0:\n    cuda.atomic.add(a, (i, 0), 1)"
+    ),
     "a single row": "i, j = cuda.grid(2)\ny[i] = row[j, i]",
     "a single channel": (
         "i, j = cuda.grid(2)\nif i < y.size and j < one:\n    y[i] = row[j, i] * a[j, i]"

@@ -40,8 +40,8 @@ MISSING = {
         ["ab", "cb"],
     ),
     "read and written by one line": (
-        "s[t] = x[t]  # a\nh = 32\nwhile h > 0:\n    cuda.syncthreads()\n    a = s[(t + h) % 64]  # b"
-        "\n    s[t] += a  # c\n    h //= 2\ny[t] = s[t]",
+        "s[t] = x[t]  # a\nh = 32\nwhile h > 0:\n    cuda.syncthreads()\n"
+        "    a = s[(t + h) % 64]  # b\n    s[t] += a  # c\n    h //= 2\ny[t] = s[t]",
         ["bc"],
     ),
     "in turns, in two arms": (
@@ -51,8 +51,9 @@ MISSING = {
         ["ba"],
     ),
     "two loops, each without one": (
-        "for k in range(3):\n    s[t] = k  # a\n    cuda.syncthreads()\n    y[t] += s[63 - t]  # b\n"
-        "cuda.syncthreads()\nfor k in range(3):\n    s[t] = k  # c\n    cuda.syncthreads()\n"
+        "for k in range(3):\n    s[t] = k  # a\n    cuda.syncthreads()\n"
+        "    y[t] += s[63 - t]  # b\ncuda.syncthreads()\n"
+        "for k in range(3):\n    s[t] = k  # c\n    cuda.syncthreads()\n"
         "    y[t] += s[63 - t]  # d",
         ["ba", "dc"],
     ),

@@ -132,7 +132,7 @@ def is_at_edge(node: ast.If | ast.For | ast.While, typing: Typing) -> bool:
     return bool(left) and all(_is_edge(b.test, _places_in_grid(typing)) for b in left)
 
 
-def _is_edge(test: ast.expr, places: Collection[str]) -> bool:
+def _is_edge(test: ast.expr, places: frozenset[str]) -> bool:
     """Does it compare a thread's place in the grid with bounds that all threads share?"""
     if isinstance(test, ast.BoolOp):
         return all(_is_edge(part, places) for part in test.values)
