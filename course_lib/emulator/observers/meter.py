@@ -362,7 +362,7 @@ class Meter(Observer):
             counters.local_load_requests += access.mask.warps
         elif space == "local":
             counters.local_store_requests += access.mask.warps
-        elif access.kind != "atomic":
+        elif space in ("global", "shared") and access.kind != "atomic":
             self._count(access)
         if space == "global":
             mark(self.touched[access.array].of(access.kind), access)

@@ -312,9 +312,11 @@ def _divided_for(typing: Typing, lines: frozenset[int]) -> Iterator[int]:
         for value, targets in assigned(node):
             names = {target.id for target in targets if isinstance(target, ast.Name)}
             is_kept = any(isinstance(target, ast.Subscript) for target in targets)
-            is_division = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div)
-            if (is_kept or names & used) and is_division and typing.types.get(value) == T.FLOAT64:
-                yield value.lineno
+            match value:
+                case ast.BinOp(left, ast.Div(), right) if typing.types.get(value) == T.FLOAT64:
+                    kinds = [typing.types.get(part) for part in (left, right)]
+                    if names & used or (is_kept and all(k and T.is_integer(k) for k in kinds)):
+                        yield value.lineno
 
 
 def _inherited(typing: Typing, lines: frozenset[int]) -> set[str]:
