@@ -308,11 +308,12 @@ def test_live_a_link_takes_away_nothing_that_was_typed(user, judge, asked_elsewh
     live.locator(".example").select_option(label="What I typed here before")
     holds(live, MINE)
 
-    other.goto(link)
-    live = playground(other)
-    write(live, MINE.replace("of_my_own", "edited"))
-    other.reload()
-    holds(playground(other), MINE.replace("of_my_own", "edited"))
+    third = user.new_page()
+    third.goto(link)
+    write(playground(third), MINE.replace("of_my_own", "edited"))
+    expect(third).to_have_url(f"{judge.address}/{PLAYGROUND}")
+    third.reload()
+    holds(playground(third), MINE.replace("of_my_own", "edited"))
     assert asked_elsewhere == []
 
 
