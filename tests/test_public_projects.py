@@ -89,3 +89,14 @@ def test_the_list_the_results_and_the_recipes_agree() -> None:
             recipe_for(each["project"], each["file"], each["kernel"])
         except NoLaunch as reason:
             assert str(reason)
+
+
+def test_sixty_kernels_were_drawn_for_their_costs_and_every_finding_was_judged() -> None:
+    kernels = json.loads((LANGUAGE / "costs_of_public_kernels.json").read_text())
+    listed = json.loads((LANGUAGE / "kernels_of_public_projects.json").read_text())["kernels"]
+    assert len(kernels) == 60
+    assert {each["sha"] for each in kernels} <= {each["sha"] for each in listed}
+    assert max(Counter(each["project"] for each in kernels).values()) <= 8
+    assert all(each["launches"] for each in kernels)
+    verdicts = Counter(found["read"] for each in kernels for found in each["findings"])
+    assert verdicts == {"true": 190}

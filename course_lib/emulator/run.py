@@ -49,6 +49,7 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
+from course_lib.emulator.observers.missing_barriers import one_for_each_barrier
 from course_lib.emulator.observers.narrowed_float64 import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
 from course_lib.emulator.observers.race_findings import RaceNotes
@@ -369,10 +370,11 @@ class Run:
 
     def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
+        typings = tuple(all_typings(self.typing, set()))
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
+        findings = one_for_each_barrier(findings, [typing.kernel.tree for typing in typings])
         if self.meter:
             made = float64_arrays(self.typing)
-            typings = tuple(all_typings(self.typing, set()))
             lines = frozenset(self.meter.float64_lines).difference(*map(narrowed_lines, typings))
             if self.costs and self.waits and self.wraps and finished:
                 orders = self.is_grid_wide or orders_by_atomics(self.typing)

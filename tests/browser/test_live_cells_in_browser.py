@@ -61,6 +61,10 @@ BACK_AND_FORTH = """(cell) => {
   }
 }"""
 # A budget of the emulator ends it, after seconds.
+MINE = """\
+@cuda.jit
+def of_my_own(x):
+    x[cuda.grid(1)] = 7"""
 LONG = """\
 @cuda.jit
 def matmul_tiled(A, B, C):
@@ -283,6 +287,33 @@ def test_live_a_pasted_program_runs_as_it_is_written(user, judge, asked_elsewher
     expect(report).to_contain_text("There is no kernel here")
     expect(report).not_to_contain_text("no findings")
     expect(live.locator(".outputs summary")).to_have_count(0)
+    assert asked_elsewhere == []
+
+
+def test_live_a_link_takes_away_nothing_that_was_typed(user, judge, asked_elsewhere) -> None:
+    user.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = user.new_page()
+    page.goto(f"{judge.address}/{PLAYGROUND}")
+    live = playground(page)
+    press(live, "Copy a link to this")
+    said(live, "Copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    write(live, MINE)
+    holds(live, MINE)
+
+    other = user.new_page()
+    other.goto(link)
+    live = playground(other)
+    expect(live.locator(".cm-content")).not_to_contain_text("of_my_own")
+    live.locator(".example").select_option(label="What I typed here before")
+    holds(live, MINE)
+
+    third = user.new_page()
+    third.goto(link)
+    write(playground(third), MINE.replace("of_my_own", "edited"))
+    expect(third).to_have_url(f"{judge.address}/{PLAYGROUND}")
+    third.reload()
+    holds(playground(third), MINE.replace("of_my_own", "edited"))
     assert asked_elsewhere == []
 
 

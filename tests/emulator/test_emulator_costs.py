@@ -69,6 +69,8 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
          "serial-work", "cuda.atomic.add(y, 0, x[i])"),
         ("i = cuda.grid(1)\nhalf = i / 2\ny[i] = x[i] * half", 16, 256, ((N,), (N,)),
          "float64-arithmetic", "half = i / 2"),
+        ("i = cuda.grid(1)\ny[i] = i / N", 16, 256, ((1,), (N,)),
+         "float64-arithmetic", "y[i] = i / N"),
         ("i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    y[i, j] = 1",
          2, 16, ((1,), (32, 32)), "incomplete-output", "i, j = cuda.grid(2)"),
         ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
@@ -150,6 +152,13 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
         # a stencil leaves its border out
         ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
          16, 256, ((4001,), (4001,)), {}),
+        # small images at whose edges most warps are parted, with a guard and with a return
+        ("j, i = cuda.grid(2)\nh, w = y.shape\nif i < h and j < w:\n    s = float32(0)\n"
+         "    for k in range(50):\n        s += x[k]\n    y[i, j] = s * x[i] * x[j]",
+         (4, 4), (16, 16), ((64,), (52, 20)), {}),
+        ("j, i = cuda.grid(2)\nh, w = y.shape\nif i >= h or j >= w:\n    return\n"
+         "s = float32(0)\nfor k in range(50):\n    s += x[k]\ny[i, j] = s * x[i] * x[j]",
+         (4, 4), (16, 16), ((64,), (52, 20)), {}),
         # one row on purpose: the border of the other axis is what is left out
         ("j, i = cuda.grid(2)\nif 0 < j < 63 and i < 64:\n    y[i, j] = 1",
          (2, 64), (32, 1), ((1,), (64, 64)), {}),
@@ -341,7 +350,18 @@ READ_ALONG = {
     "by place": "p = cuda.grid(2)\nj = cuda.grid(2)[1]\ncuda.atomic.add(y, p[0], a[p[0], j])",
     "flat": ("i, j = cuda.grid(2)\nif i < 32 and j < n:\n    cuda.atomic.add(y, i, x[j * 32 + i])"),
 }
+READ_ALONG |= {  # and updates
+    "updates": "i, j = cuda.grid(2)\ncuda.atomic.add(a, (i, j), 1)",
+    "updates behind tests": (
+        "i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
+        "    cuda.atomic.max(a, (i, j), i)"
+    ),
+}
 RIGHT_WITHOUT = {
+    "updates of a single row": "i, j = cuda.grid(2)\ncuda.atomic.add(row, (j, i), 1)",
+    "updates of the first column": (
+        "i, j = cuda.grid(2)\nif j == 0:\n    cuda.atomic.add(a, (i, 0), 1)"
+    ),
     "a single row": "i, j = cuda.grid(2)\ny[i] = row[j, i]",
     "a single channel": (
         "i, j = cuda.grid(2)\nif i < y.size and j < one:\n    y[i] = row[j, i] * a[j, i]"
@@ -385,9 +405,41 @@ def test_what_is_read_along_an_axis_that_the_launch_lacks_is_told(body: str, is_
     assert not profile.errors and bool(said) == is_told
     if said:
         assert len(said) == 1 and facts_of(said[0].message)["axis"] == "y"
-        assert program.splitlines()[said[0].line - 1].strip().endswith(("]", "])"))
+        line = program.splitlines()[said[0].line - 1].strip()
+        assert line.endswith(("]", "])")) or ".atomic." in line
     if not is_told:
         assert not any("thread along" in found.message for found in profile.findings)
+
+
+GATHERED = """
+@cuda.jit(device=True)
+def mean(part, first):
+    s = float32(0)
+    for k in range(8):
+        s += part[first + k]
+    return s
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "is_told"),
+    [("mean(x[k[i]:], 0)", False), ("mean(x, k[i])", False), ("mean(x[8 * i:], 0)", True),
+     ("mean(x, 8 * i)", True)],
+)  # fmt: skip
+def test_a_function_that_is_given_what_data_chose_gathers(call: str, is_told: bool) -> None:
+    program = as_program(f"i = cuda.grid(1)\ny[i] = {call}", "x, k, y", GATHERED)
+    x, k = np.ones(8 * N + 8, np.float32), np.arange(0, 8 * N, 8, dtype=np.int32)
+    found = launch(program, N // 256, 256, x, k, np.zeros(N, np.float32), costs=True).findings
+    assert ("uncoalesced-load" in [each.code for each in found]) == is_told
+
+
+def test_a_part_of_a_block_is_no_edge() -> None:
+    body = (
+        "i, j = cuda.grid(2)\nif cuda.threadIdx.x < 8:\n    s = float32(0)\n"
+        "    for k in range(50):\n        s = s * x[k] + x[i]\n    y[j, i] = s"
+    )
+    found = told(body, 16, (16, 8), (256,), (8, 256))
+    assert ("serial-work", "if cuda.threadIdx.x < 8:") in found
 
 
 EVERY_OTHER = {
@@ -427,6 +479,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
         (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "Only one thread"),
         (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "Only one thread"),
         (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
+        ("for k in range(x.size // 2):\n    v = x[2 * k]\n    y[k] = v * y[k]", 1, 1, "31 of 32"),
         # all add up the same
         (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),
         (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
@@ -439,6 +492,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
         ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[k]\n"
          "y[i] = x[i] / s", 4, 128, ""),
         ("for k in range(1, y.size):\n    y[k] = y[k - 1] * x[k] + y[k]", 1, 1, ""),
+        ("v = x[0]\nfor k in range(y.size):\n    v = v * x[k]\n    y[k] = v", 1, 1, ""),
     ],
 )  # fmt: skip
 def test_a_sum_that_is_not_shared_out_is_told(body, grid, block, said) -> None:

@@ -19,7 +19,7 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
 from course_lib.emulator.observers.values_in_text import (
-    decided_by_data,
+    all_decided_by_data,
     is_by_data,
     is_moved_out,
     same_sums,
@@ -190,7 +190,8 @@ class LaunchCosts:
         self.threads = math.prod(shape.block)
         self.orders_blocks = orders_blocks
         self.same_sums = {sums for typing in typings for sums in same_sums(typing)}
-        self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
+        flows = all_decided_by_data(typings)
+        self.flows = [(typing.kernel.tree, names) for typing, names in flows.items()]
         self.typings = typings
 
     def findings(self) -> Iterator[Finding]:
@@ -418,7 +419,7 @@ class LaunchCosts:
         """Arrays of float64 whose every result is stored in arrays of float32."""
         arrays, touched = self.meter.arrays, self.meter.touched
         written = {
-            name for name in arrays if touched[name].stored.any() or name in self.meter.updated
+            name for name in arrays if touched[name].stored.any() or touched[name].updated.any()
         }
         kinds = {str(arrays[name].dtype) for name in written if arrays[name].dtype.kind == "f"}
         inputs = {name: str(arrays[name].dtype) for name in arrays.keys() - written}
@@ -449,5 +450,9 @@ class LaunchCosts:
                 if isinstance(node, ast.Subscript) and holds(node, line)
             ]
             named = [node for node in found if ast.unparse(node.value) == array]
-            return any(is_by_data(node.slice, names) for node in named or found)
+            return any(
+                is_by_data(node.slice, names)
+                or (isinstance(node.value, ast.Name) and node.value.id in names)
+                for node in named or found
+            )
         return True

@@ -138,7 +138,7 @@ def left_out(
 def _not_written(meter: Meter, trees: tuple[Tree, ...], shape: LaunchShape) -> Iterator[Finding]:
     for array, traffic in meter.arrays.items():
         touched = meter.touched[array]
-        if not traffic.store_requests or array in meter.updated:
+        if not traffic.store_requests or touched.updated.any():
             continue
         # What a kernel reads, too, need not be its output, unless it reads just what it writes.
         if traffic.load_requests and not np.array_equal(touched.loaded, touched.stored):

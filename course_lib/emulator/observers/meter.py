@@ -251,10 +251,15 @@ MIN_PATTERN_LANES = 8 * WARP_SIZE
 
 @dataclass
 class TouchedElements:
-    """Which elements of an array were loaded and stored at least once."""
+    """Which elements of an array were loaded, stored, or updated by an atomic operation."""
 
     loaded: np.ndarray
     stored: np.ndarray
+    updated: np.ndarray
+
+    def of(self, kind: str) -> np.ndarray:
+        """Those of the accesses of a kind."""
+        return {"load": self.loaded, "atomic": self.updated}.get(kind, self.stored)
 
 
 class AccessPlace(NamedTuple):
@@ -297,7 +302,6 @@ class Meter(Observer):
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self.touched: dict[str, TouchedElements] = {}
-        self.updated: set[str] = set()  # arrays that atomic operations reach
         self.sites: dict[AccessPlace, AccessCounts] = {}
         self._costs = CostQueue()
 
@@ -305,7 +309,7 @@ class Meter(Observer):
         """Keep the traffic of an array that was passed in under `name`."""
         self.arrays[name] = ArrayTraffic(shape, allocation.dtype)
         size = allocation.storage.size
-        self.touched[name] = TouchedElements(np.zeros(size, bool), np.zeros(size, bool))
+        self.touched[name] = TouchedElements(*(np.zeros(size, bool) for _ in range(3)))
 
     def line(self, number: int) -> LineCounters:
         """The counters of a line."""
@@ -352,20 +356,14 @@ class Meter(Observer):
         space = access.allocation.space
         if access.kind == "atomic":
             counters.atomics += access.mask.warps
-            self.updated.add(access.array)
         if space == "local" and access.kind == "load":
             counters.local_load_requests += access.mask.warps
         elif space == "local":
             counters.local_store_requests += access.mask.warps
-        elif space == "global" and access.kind != "atomic":
-            self._global(access)
-        elif space == "shared" and access.kind != "atomic":
+        elif space in ("global", "shared") and access.kind != "atomic":
             self._count(access)
-
-    def _global(self, access: Access) -> None:
-        self._count(access)
-        touched = self.touched[access.array]
-        mark(touched.loaded if access.kind == "load" else touched.stored, access)
+        if space == "global":
+            mark(self.touched[access.array].of(access.kind), access)
 
     def _count(self, access: Access) -> None:
         """Count an access that is no atomic operation."""
@@ -389,8 +387,7 @@ class Meter(Observer):
         site.requests += 1
         sectors = len(np.unique(access.starts // SECTOR_BYTES))
         site.sectors, site.least = site.sectors + sectors, site.least + sectors
-        touched = self.touched[access.allocation.name]
-        (touched.loaded if access.kind == "load" else touched.stored)[cells] = True
+        self.touched[access.allocation.name].of(access.kind)[cells] = True
 
     def end(self) -> None:
         self._costs.finish()

@@ -1,4 +1,4 @@
-"""Arrays that are read only in part, as the launch has a single thread along an axis.
+"""Arrays that are read or updated only in part, as the launch has a single thread along an axis.
 
 A kernel may ask for an axis that a launch does not have, and be right: for one row, the row's
 number is 0. So the array has to be larger along the index that follows from that axis.
@@ -28,10 +28,10 @@ Origins = Mapping[str, frozenset[int]]  # the axes that a variable follows from
 def read_in_part(
     meter: Meter, tree: Tree, shape: LaunchShape, values: Mapping[str, Any]
 ) -> Iterator[Finding]:
-    """The first array of which only the beginning was read, along an axis without threads.
+    """The first array of which only the beginning was reached, along an axis without threads.
 
     Args:
-        meter: what was read.
+        meter: what was read, and what atomic operations updated.
         tree: the launched kernel.
         shape: the launch.
         values: of the kernel's parameters.
@@ -39,37 +39,51 @@ def read_in_part(
     counts = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
     single = frozenset(axis for axis, count in enumerate(counts) if count == 1)
     origins = origins_of(tree)
-    for node in (each for each in ast.walk(tree) if isinstance(each, ast.Subscript)):
+    for node, does in ((node, does) for part in ast.walk(tree) for node, does in _accesses(part)):
         name, indices = _indices(node)
-        if not isinstance(node.ctx, ast.Load) or name not in meter.arrays:
+        if name not in meter.arrays:
             continue
-        loaded, sizes = meter.touched[name].loaded, meter.arrays[name].shape
-        if loaded.size != np.prod(sizes, dtype=int) or len(indices) != len(sizes):
+        touched, sizes = meter.touched[name], meter.arrays[name].shape
+        reached = touched.loaded if does == "read" else touched.updated
+        if reached.size != np.prod(sizes, dtype=int) or len(indices) != len(sizes):
             continue
-        loaded = loaded.reshape(sizes)
+        reached = reached.reshape(sizes)
         for place, index in enumerate(indices):
             axes = axes_of(index, origins)
-            if not axes & single or not _only_begins(loaded, place):
+            if not axes & single or not _only_begins(reached, place):
                 continue
             tests = list(_bounds(tree, single, origins))
             alone = axes <= single or bool(tests)
             if alone and not any(_is_one(bound, tree, values) for bound in tests):
-                yield _finding(AXES[min(axes & single)], name, index, loaded, node.lineno)
+                axis = AXES[min(axes & single)]
+                yield _finding(axis, name, index, reached, does, node.lineno)
                 return
 
 
-def _finding(axis: str, array: str, index: ast.expr, loaded: np.ndarray, line: int) -> Finding:
+def _accesses(part: ast.AST) -> Iterator[tuple[ast.Subscript, str]]:
+    """The element that is read or updated, and which."""
+    match part:
+        case ast.Subscript(ctx=ast.Load()):
+            yield part, "read"
+        case ast.Call(args=[array, index, *_]) if ".atomic." in ast.unparse(part.func):
+            yield ast.copy_location(ast.Subscript(array, index, ast.Load()), part), "updated"
+
+
+def _finding(
+    axis: str, array: str, index: ast.expr, reached: np.ndarray, does: str, line: int
+) -> Finding:
     return finding(
         "wrong-index",
         say(
             "The index {index} of {array} uses a thread's position along {axis}, but this "
             "launch has a single thread along {axis}. So {missing} of the {all} elements "
-            "of {array} were never read.",
+            "of {array} were never {does}.",
             index=ast.unparse(index),
             array=array,
             axis=axis,
-            missing=f"{loaded.size - int(loaded.sum()):,}",
-            all=f"{loaded.size:,}",
+            missing=f"{reached.size - int(reached.sum()):,}",
+            all=f"{reached.size:,}",
+            does=does,
         ),
         line,
         "How many axes do the grid and the block have here?",
@@ -77,12 +91,12 @@ def _finding(axis: str, array: str, index: ast.expr, loaded: np.ndarray, line: i
     )
 
 
-def _only_begins(loaded: np.ndarray, place: int) -> bool:
-    """Was an array read from its first element on, and not as far as its half, along an axis?"""
-    others = tuple(axis for axis in range(loaded.ndim) if axis != place)
-    reached = np.atleast_1d(loaded.any(axis=others))
-    end = int(reached.sum())
-    return end > 0 and bool(reached[:end].all()) and 2 * end <= len(reached)
+def _only_begins(reached: np.ndarray, place: int) -> bool:
+    """Was an array reached from its first element on, and not to its half, along an axis?"""
+    others = tuple(axis for axis in range(reached.ndim) if axis != place)
+    along = np.atleast_1d(reached.any(axis=others))
+    end = int(along.sum())
+    return end > 0 and bool(along[:end].all()) and 2 * end <= len(along)
 
 
 @lru_cache(maxsize=16)

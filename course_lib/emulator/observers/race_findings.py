@@ -12,6 +12,7 @@ from course_lib.emulator.observers.harmless_races import (
     is_waited_for,
 )
 from course_lib.emulator.observers.marks import CellMarks
+from course_lib.emulator.observers.missing_barriers import LACKS
 from course_lib.emulator.observers.races import Race
 from course_lib.emulator.observers.tracing import DRAW, SWAP, change_in, is_swap
 from course_lib.wording.findings import Finding, finding
@@ -135,6 +136,8 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     if race.code == "race-write-after-write":
         rivals = "threads" if race.first_block == race.second_block else "blocks"
         hint = f"Which of the two {rivals} should write this element?"
+    elif not race.lacks_fence and race.first_block == race.second_block:
+        facts[LACKS] = True
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before {first} has written it "

@@ -20,9 +20,12 @@ SIZES = (".shape", ".strides")
 
 
 @lru_cache(maxsize=16)
-def decided_by_data(typing: Typing) -> frozenset[str]:
-    """The variables of a function that depend on what was loaded from an array."""
-    names: frozenset[str] = frozenset()
+def decided_by_data(typing: Typing, given: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The variables of a function that depend on what was loaded from an array.
+
+    `given` are its parameters that do.
+    """
+    names = given
     while True:
         found = {
             target.id
@@ -35,6 +38,31 @@ def decided_by_data(typing: Typing) -> frozenset[str]:
         if found <= names:
             return names
         names |= found
+
+
+def all_decided_by_data(typings: Sequence[Typing]) -> dict[Typing, frozenset[str]]:
+    """The same of a kernel and the functions that it calls, each behind those that call it.
+
+    A part of an array that data chose is given to a function as any other: there its name is among
+    them.
+    """
+    given = dict.fromkeys(typings, frozenset[str]())
+    found: dict[Typing, frozenset[str]] = {}
+    for typing in typings:
+        found[typing] = names = decided_by_data(typing, given[typing])
+        for call, target in typing.calls.items():
+            if isinstance(target, Typing) and target in given:
+                pairs = zip(target.kernel.parameters, call.args, strict=False)
+                chosen = {name for name, value in pairs if _is_chosen(value, typing, names)}
+                given[target] |= chosen
+    return found
+
+
+def _is_chosen(value: ast.expr, typing: Typing, names: frozenset[str]) -> bool:
+    """Do data decide a number, or which part of an array it is?"""
+    if isinstance(value, ast.Subscript) and isinstance(typing.types.get(value), T.ArrayType):
+        return _is_chosen(value.value, typing, names) or is_by_data(value.slice, names)
+    return is_by_data(value, names)
 
 
 def _set_by_data(tree: ast.AST, names: frozenset[str]) -> Iterator[str]:
@@ -93,6 +121,45 @@ def leaves_by_data(
     return any(is_by_data(test, names) or _has_fraction(test, typing) for test in tests)
 
 
+def is_at_edge(node: ast.If | ast.For | ast.While, typing: Typing) -> bool:
+    """Do only threads beyond the edge of what there is to do stay away from a branch or a loop?
+
+    Then it is the shape of a block that parts warps, as it has to somewhere.
+    """
+    if isinstance(node, ast.If):
+        return _is_edge(node.test, _places_in_grid(typing))
+    branches = [part for part in ast.walk(typing.kernel.tree) if isinstance(part, ast.If)]
+    left = [b for b in branches if any(isinstance(part, ast.Return) for part in b.body)]
+    return bool(left) and all(_is_edge(b.test, _places_in_grid(typing)) for b in left)
+
+
+def _is_edge(test: ast.expr, places: frozenset[str]) -> bool:
+    """Does it compare a thread's place in the grid with bounds that all threads share?"""
+    if isinstance(test, ast.BoolOp):
+        return all(_is_edge(part, places) for part in test.values)
+    if not isinstance(test, ast.Compare):
+        return False
+    is_order = all(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in test.ops)
+    parts = [test.left, *test.comparators]
+    place = [part for part in parts if isinstance(part, ast.Name) and part.id in places]
+    others = [part for part in parts if part not in place]
+    return is_order and len(place) == 1 and not any(_depends(part, places) for part in others)
+
+
+@lru_cache(maxsize=16)
+def _places_in_grid(typing: Typing) -> frozenset[str]:
+    """The variables that number the threads of the grid along an axis."""
+    found: set[str] = set()
+    for node in ast.walk(typing.kernel.tree):
+        for value, targets in assigned(node):
+            text = ast.unparse(value)
+            parts = [op.op for op in ast.walk(value) if isinstance(op, ast.BinOp)]
+            is_sum = all(isinstance(op, ast.Add | ast.Mult) for op in parts)
+            if is_sum and ("cuda.grid(" in text or "cuda.blockIdx" in text):
+                found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset(found)
+
+
 def _has_fraction(test: ast.expr, typing: Typing) -> bool:
     kinds = (typing.types.get(node) for node in ast.walk(test))
     return any(isinstance(kind, np.dtype) and kind.kind == "f" for kind in kinds)
@@ -101,6 +168,41 @@ def _has_fraction(test: ast.expr, typing: Typing) -> bool:
 def adds_up(typing: Typing) -> bool:
     """Is there a loop that adds up elements of arrays?"""
     return any(True for loop in _loops(typing) for _ in _sums_in(loop))
+
+
+def each_for_itself(typing: Typing) -> bool:
+    """Is there a loop whose turns each store their own elements, and hand on nothing?"""
+    return any(map(_turns_are_apart, _loops(typing)))
+
+
+def _turns_are_apart(loop: ast.For | ast.While) -> bool:
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return False
+    elements = [n for part in loop.body for n in ast.walk(part) if isinstance(n, ast.Subscript)]
+    stored = {ast.unparse(n.value) for n in elements if isinstance(n.ctx, ast.Store)}
+    places = [(ast.unparse(n.value), n.slice) for n in elements]
+    places = [(array, index) for array, index in places if array in stored]
+    at = [{n.id for n in ast.walk(index) if isinstance(n, ast.Name)} for _, index in places]
+    own = len({(array, ast.unparse(index)) for array, index in places}) == len(stored) > 0
+    return own and all(loop.target.id in names for names in at) and not _hands_on(loop)
+
+
+def _hands_on(loop: ast.For) -> bool:
+    """Does a turn read a variable that an earlier one may have set?"""
+    for name in set(names_with(node for part in loop.body for node in ast.walk(part))):
+        first = next(part for part in loop.body if _names(part, name))
+        is_set = any(
+            isinstance(target, ast.Name) and target.id == name and not _names(value, name)
+            for value, targets in assigned(first)
+            for target in targets
+        )
+        if not is_set or isinstance(first, ast.AugAssign):
+            return True
+    return False
+
+
+def _names(part: ast.AST, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(part))
 
 
 def same_sums(typing: Typing) -> Iterator[tuple[str, int]]:
@@ -201,7 +303,7 @@ def _indices(typing: Typing) -> Iterator[int]:
 
 
 def _divided_for(typing: Typing, lines: frozenset[int]) -> Iterator[int]:
-    """Lines that divide integers for a variable with which one of these lines computes."""
+    """Lines that divide integers for an element, or for a variable used in one of these lines."""
     used = {
         node.id
         for node in ast.walk(typing.kernel.tree)
@@ -210,9 +312,12 @@ def _divided_for(typing: Typing, lines: frozenset[int]) -> Iterator[int]:
     for node in ast.walk(typing.kernel.tree):
         for value, targets in assigned(node):
             names = {target.id for target in targets if isinstance(target, ast.Name)}
-            is_division = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div)
-            if names & used and is_division and typing.types.get(value) == T.FLOAT64:
-                yield value.lineno
+            is_kept = any(isinstance(target, ast.Subscript) for target in targets)
+            match value:
+                case ast.BinOp(left, ast.Div(), right) if typing.types.get(value) == T.FLOAT64:
+                    kinds = [typing.types.get(part) for part in (left, right)]
+                    if names & used or (is_kept and all(k and T.is_integer(k) for k in kinds)):
+                        yield value.lineno
 
 
 def _inherited(typing: Typing, lines: frozenset[int]) -> set[str]:

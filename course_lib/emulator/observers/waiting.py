@@ -21,7 +21,13 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import over_same_blocks
-from course_lib.emulator.observers.values_in_text import adds_up, decided_by_data, leaves_by_data
+from course_lib.emulator.observers.values_in_text import (
+    adds_up,
+    decided_by_data,
+    each_for_itself,
+    is_at_edge,
+    leaves_by_data,
+)
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask
 from course_lib.emulator.state.memory import Access
@@ -103,6 +109,7 @@ class _Branch:
     is_open: bool
     in_loop: bool
     in_branch: bool
+    at_edge: bool  # or do only threads beyond the end of an array stay away?
     called: frozenset[ast.stmt]  # statements of the functions that are called there
 
     @property
@@ -148,8 +155,7 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
         for branch, turns, _ in _to_blame(branches, parted, max(FEW, PARTED * every)):
             inside = sum(lines[line].all for line in branch.lines if line in lines)
             least = PARTED_BRIEFLY * every if branch.is_brief else 0
-            # Fewer part at the edge of an array, where it has to be.
-            if turns >= max(inside / 3, least):
+            if turns >= max(inside / 3, least) and not branch.at_edge:
                 yield _parted_finding(branch, turns / every, parted.get(branch.node.lineno, 0) > 0)
         few = _on_the_way(WAITED_FOR, every, shape)
         entered = [branch for branch in branches if _is_for_few(branch, alone, lines)]
@@ -208,6 +214,7 @@ def _branches(typing: Typing) -> tuple[_Branch, ...]:
             typing.is_beside(node) or leaves_by_data(node, typing, names),
             node in looped,
             node in branched,
+            is_at_edge(node, typing),
             frozenset(_called(typing, node)),
         )
         for node in reversed(nodes)
@@ -288,14 +295,16 @@ def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: in
 def _idle(typings: Sequence[Typing], shape: LaunchShape, every: int) -> Iterator[Finding]:
     """Lanes without a thread, where the size of a block leaves many in each of its warps.
 
-    Few blocks are worth it where they add up much, as only sums can surely be shared out.
+    Few blocks are worth it where they do much that can surely be shared out: sums, and turns of a
+    loop of which each stores its own element.
     """
     threads = math.prod(shape.block)
     warps = -(-threads // WARP_SIZE)
     lanes = warps * WARP_SIZE
     if lanes - threads < EMPTY * lanes:
         return
-    if warps * shape.blocks < FEW and (every < MUCH or not any(map(adds_up, typings))):
+    can_be_shared_out = any(adds_up(each) or each_for_itself(each) for each in typings)
+    if warps * shape.blocks < FEW and (every < MUCH or not can_be_shared_out):
         return
     yield finding_of(
         "serial-work",

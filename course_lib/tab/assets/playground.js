@@ -64,13 +64,16 @@ export class Playground extends Running {
     this.on("link", () => this.copyLink());
   }
 
-  // What a link carries comes first, then what was typed here last, then the first example.
+  // What a link carries comes first, then what was typed here last, then the first example. A link
+  // takes nothing away: what was typed stays kept until the next edit, and among the examples.
   async open() {
     const [first] = this.examples;
     if (this.small) return this.put(first);
     if (location.hash.length > 1) {
       try {
-        return this.put(await unpacked(location.hash.slice(1)));
+        const carried = await unpacked(location.hash.slice(1));
+        this.offerTyped();
+        return this.put(carried, false);
       } catch {
         this.say("This link is damaged, so what you typed last stands here.");
       }
@@ -82,7 +85,14 @@ export class Playground extends Running {
     }
   }
 
-  put({ text, kernel, grid, block, args }) {
+  offerTyped() {
+    const typed = JSON.parse(storage.typed(KEPT));
+    if (!typed) return;
+    const place = this.examples.push({ title: "What I typed here before", ...typed }) - 1;
+    this.part("example").add(new Option(this.examples[place].title, place));
+  }
+
+  put({ text, kernel, grid, block, args }, keeps = true) {
     this.filling = true;
     this.made = new Map(args.map(({ name, made }) => [name, made]));
     this.editor.replace(text);
@@ -91,7 +101,7 @@ export class Playground extends Running {
     this.part("block").value = block;
     this.showKernels(kernel);
     this.filling = false;
-    if (!this.small) this.keep();
+    if (keeps) this.keep();
   }
 
   changed() {
@@ -102,7 +112,9 @@ export class Playground extends Running {
   }
 
   keep() {
-    if (!this.small) storage.keepTyped(KEPT, JSON.stringify(this.state()));
+    if (this.small) return;
+    storage.keepTyped(KEPT, JSON.stringify(this.state()));
+    history.replaceState(null, "", location.pathname + location.search); // it is no link's any more
   }
 
   state() {

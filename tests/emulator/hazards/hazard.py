@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import Profile, emulate, load_program
+from course_lib.wording.sentences import facts_of
 
 CODES = {
     "RAW": "race-read-after-write",
@@ -119,6 +120,8 @@ def faults_of(hazard: Hazard) -> list[str]:
         profile, _ = run(hazard, hazard.source, schedule, seed)
         errors = [each for each in profile.findings if each.severity == "error"]
         found = {(each.code, each.line) for each in errors}
+        together = (facts_of(each.message).get("ended_by_it", ()) for each in errors)
+        found |= {(code, line) for races in together for code, _, line in races}
         where = f"{schedule} {seed}"
         faults += [f"{where}: not found: {code} in line {line}" for code, line in
                    sorted(hazard.expected - found)]  # fmt: skip
