@@ -77,13 +77,11 @@ def _own_nodes(tree: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def _output_never_written(exercise: Exercise, kernel: Kernel, source: Source) -> Iterator[Finding]:
-    if len(kernel.parameters) != len(exercise.parameters):
-        return
-    output = kernel.parameters[exercise.parameters.index(exercise.output)]
+    output = kernel.parameters[-1] if kernel.parameters else ""
     rebound = output_rebound(output, source)
     if rebound and not source.accesses(output, store=True):
         yield rebound
-    elif _is_only_measured(output, kernel.tree):
+    elif exercise.starts_from and _is_only_measured(output, kernel.tree):  # as it was given
         yield tell("no store", kernel.tree.lineno, kernel=kernel.name, output=output)
 
 
