@@ -79,6 +79,7 @@ class Awaited:
     bytes: int  # how many announced bytes have not come
     # whether it stands for a product, at which the warps of a group arrive
     is_product: bool = False
+    arrived_in: int = 0  # the line of the latest arrival; 0 if there was none
 
 
 class BudgetExceeded(Exception):

@@ -126,7 +126,8 @@ def _faults(run: Repeatable) -> set[tuple[str, int | None]]:
 
 def _written(run: Repeatable) -> list[Any]:
     allocations = {id(argument): argument for argument in run.memory.arguments.values()}
-    return [allocation for key, allocation in allocations.items() if key in run.may_be_written]
+    by_copies = [each.described[0].allocation for each in allocations.values() if each.described]
+    return [each for key, each in allocations.items() if key in run.may_be_written] + by_copies
 
 
 def _restore(run: Repeatable, saved: Memories) -> None:

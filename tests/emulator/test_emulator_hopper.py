@@ -218,7 +218,7 @@ FAULTS = {
     "released before the product is done": (
         "            wait(sums)\n            mbarrier_arrive(base + EMPTY + 8 * s)\n",
         "            mbarrier_arrive(base + EMPTY + 8 * s)\n            wait(sums)\n",
-        "race-write-after-read", "tma_load(base + s * STAGE, map_a", "start(sums",
+        "race-write-after-read", "mbarrier_arrive(base + EMPTY", "start(sums",
     ),
     "never released": (
         "            mbarrier_arrive(base + EMPTY + 8 * s)\n", "",
@@ -226,11 +226,23 @@ FAULTS = {
     ),
     "too few bytes are announced": (
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 8192)",
-        "race-", "start(sums", "tma_load(base + s * STAGE + 8192",
+        "barrier-divergence", "mbarrier_arrive_with_bytes(base", "tma_load(base + s * STAGE + 8192",
     ),
     "bytes for a part of a box are announced": (
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 4096)",
-        "race-", "start(sums", "tma_load(base + s * STAGE, map_a",
+        "barrier-divergence", "mbarrier_arrive_with_bytes(base", "tma_load(base + s * STAGE, map_a",
+    ),
+    "a stage is released more often than it was agreed": (
+        "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 8 * s, 4)",
+        "barrier-divergence", "mbarrier_arrive(base + EMPTY", "mbarrier_init(base + EMPTY",
+    ),
+    "a stage is released by one warp alone": (
+        "            mbarrier_arrive(base + EMPTY + 8 * s)\n",
+        "            if tid < 32:\n                mbarrier_arrive(base + EMPTY + 8 * s)\n",
+        "barrier-divergence", "mbarrier_wait(base + EMPTY", "mbarrier_arrive(base + EMPTY",
+    ),
+    "the first product adds to sums that hold nothing yet": (
+        "+ 8192), t)", "+ 8192), 1)", "uninitialised-read", "start(sums", "",
     ),
     "too many bytes are announced": (
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 32768)",

@@ -100,7 +100,7 @@ def _arrive(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, *announced in values_of_lanes(machine, *values):
         key = _key(machine, lane, address)
         if _ready(machine, lane, key, address):
-            machine.engine.arrive(key, [lane], *announced)
+            machine.engine.arrive(key, [lane], machine.line, *announced)
 
 
 def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -109,7 +109,7 @@ def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         if wanted and _ready(machine, lane, key, address):
             if key[0] != lane // machine.space.block_size:
                 machine.engine.need_fence(key, "blocks", machine.line)
-            machine.engine.arrive(key, [lane])
+            machine.engine.arrive(key, [lane], machine.line)
 
 
 def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
@@ -169,7 +169,7 @@ def _meet(
             machine.engine.make(key, expected[key], machine.line)
         phase = machine.engine.barriers[key].phase
         met.append(Waiting(key, lanes, partial(_is_later, phase)))
-        machine.engine.arrive(key, lanes)
+        machine.engine.arrive(key, lanes, machine.line)
     return met
 
 
@@ -299,13 +299,15 @@ def _start_load(
         if _ready(machine, lane, (block, barrier), barrier):
             machine.engine.need_fence((block, barrier), "copies", line)
 
+    phases = [machine.engine.phase_of((block, barrier)) for block in blocks]
+
     def carry_out() -> None:
         contents = box.read()
         machine.observers.by_agent(
             EngineAccess(agent, lane, "load", box.allocation, box.starts, -1, box.width, line)
         )
         where = swizzled(begin + np.arange(contents.size))
-        for block in blocks:
+        for block, phase in zip(blocks, phases, strict=True):
             memory, key = bytes_of(machine.memory, array, block), (block, barrier)
             for first, last in machine.engine.parts(key, contents.size, ROW):
                 memory[where[first:last]] = contents[first:last]
@@ -313,7 +315,7 @@ def _start_load(
                 machine.observers.by_agent(
                     EngineAccess(agent, lane, "store", array, rows, block, ROW, line)
                 )
-                machine.engine.come(key, agent, last - first)
+                machine.engine.come(key, agent, last - first, phase, line)
 
     machine.engine.start(EngineTask(agent, lane, carry_out))
 

@@ -38,7 +38,7 @@ from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.hopper import base_of, bytes_of
-from course_lib.emulator.state.lanes import WARP_SIZE, Value
+from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value, spread
 from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.sentences import say
 
@@ -167,6 +167,7 @@ class _Product:
         self._form, self._lanes, self._adds = form, lanes, adds and not form.replaces
         self._sums, *self._weights = (array.allocation for array in arrays)
         self._memory, self._observers, self._line = machine.memory, machine.observers, machine.line
+        self._space, self._instead = machine.space, machine.instead
         self._operands = _found(machine, form, words)
         block, threads = np.divmod(lanes, machine.space.block_size)
         self._block, self._warps = int(block[0]), threads[::WARP_SIZE] % GROUP // WARP_SIZE
@@ -180,6 +181,8 @@ class _Product:
         """Multiply, and put the sums where they belong."""
         for warp, agent in enumerate(self.agents):
             self._tell_reads(agent, warp)
+        if self._adds:
+            self._tell_unwritten()
         table = self._registers(self._sums)
         own = (self._warps[:, None] * STEP + np.arange(STEP)).reshape(-1)  # rows
         count = self._form.columns // 2
@@ -194,6 +197,25 @@ class _Product:
         if self._sums.written_in is not None:
             written = self._sums.written_in.reshape(self._sums.cells, -1)
             written[: self._form.sums, self._lanes] = 0
+
+    def _tell_unwritten(self) -> None:
+        """Tell if the product adds to sums that hold nothing yet."""
+        if self._sums.written_in is None:
+            return
+        written = self._sums.written_in.reshape(self._sums.cells, -1)
+        bad = np.zeros((self._sums.cells, self._space.size), bool)
+        bad[: self._form.sums, self._lanes] = written[: self._form.sums, self._lanes] < 0
+        if not bad.any():
+            return
+        mask = Mask.of(self._space, bad.any(axis=0).reshape(self._space.shape))
+        self._observers.uninitialised(self._sums, np.int64(0), mask, self._line)
+        dtype, name = self._sums.dtype, self._sums.name
+        if self._instead:
+            value = self._instead.value(name, self._line, dtype, self._space)
+            if value is not None:
+                lanes = spread(value, self._space.shape).reshape(1, -1)
+                table = self._registers(self._sums)
+                table[bad] = np.broadcast_to(lanes, table.shape)[bad]
 
     def _tell_reads(self, agent: int, warp: int) -> None:
         """What one warp's share of the product reads: its own 16 rows of the left operand."""

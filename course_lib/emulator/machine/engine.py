@@ -94,13 +94,15 @@ class Engine:
         if barrier.maker is not None and onlooker not in barrier.fenced_for:
             self.observers.not_fenced(barrier.maker, onlooker, barrier.line, line)
 
-    def arrive(self, key: Key, who: Iterable[int], announced: int = 0) -> None:
-        """Threads, or an agent, arrive."""
+    def arrive(self, key: Key, who: Iterable[int], line: int, announced: int = 0) -> None:
+        """Threads arrive."""
         barrier, lanes = self.barriers[key], list(who)
-        self.observers.signal((key, barrier.phase), lanes, True)
+        self.observers.signal((key, barrier.phase), lanes, True, line)
         self.changes += 1
+        barrier.arrived_in = line
         barrier.arrive(len(lanes), announced)
-        self._tell_surplus(barrier)
+        if barrier.is_awaited and not announced and barrier.phase - barrier.passed > 2:
+            self.observers.runs_ahead(line, barrier.line, barrier.expected)
 
     def parts(self, key: Key, count: int, row: int) -> list[tuple[int, int]]:
         """From where to where so many bytes come at once, in whole rows.
@@ -113,29 +115,37 @@ class Engine:
         enough = barrier.bytes // row * row
         return [(0, enough), (enough, count)]
 
-    def come(self, key: Key, agent: int, count: int) -> None:
-        """The bytes of a copy have come."""
+    def phase_of(self, key: Key) -> int:
+        """The number of the phase that is under way."""
+        barrier = self.barriers.get(key)
+        return barrier.phase if barrier else 0
+
+    def come(self, key: Key, agent: int, count: int, phase: int, line: int) -> None:
+        """The bytes of a copy have come, which was started in this phase and line.
+
+        A GPU goes on as soon as the announced bytes are there, whatever is still to come.
+        """
         barrier = self.barriers.get(key)
         if barrier is not None:
-            self.observers.signal((key, barrier.phase), [agent], True)
+            is_late = barrier.phase > phase
+            self.observers.signal((key, barrier.phase), [agent], True, line)
             barrier.come(count)
-            self._tell_surplus(barrier)
-
-    def _tell_surplus(self, barrier: Phases) -> None:
-        """A GPU goes on as soon as the announced bytes are there, whatever is still to come."""
-        if barrier.missing <= 0 and barrier.bytes < 0:
-            self.observers.too_many_bytes(barrier.line, -barrier.bytes)
+            if is_late or (barrier.missing <= 0 and barrier.bytes < 0):
+                self.observers.too_many_bytes(barrier.arrived_in, line)
 
     def awaited(self, line: int, waiting: Waiting) -> Awaited:
         """What lanes wait for that does not come."""
         barrier = self.barriers[waiting.key]
         counts = barrier.phase, barrier.expected, barrier.missing, barrier.bytes
         is_product = waiting.key[0] == PRODUCT
-        return Awaited(line, waiting.lanes[0], barrier.line, *counts, is_product)
+        facts = is_product, barrier.arrived_in
+        return Awaited(line, waiting.lanes[0], barrier.line, *counts, *facts)
 
     def passed(self, key: Key, who: Iterable[int], phase: int) -> None:
         """Threads have seen that a phase is complete."""
-        self.observers.signal((key, phase), list(who), False)
+        barrier = self.barriers[key]
+        barrier.passed = max(barrier.passed, phase)
+        self.observers.signal((key, phase), list(who), False, 0)
 
     # -- what is under way --------------------------------------------------------------------
 

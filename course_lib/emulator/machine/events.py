@@ -172,7 +172,7 @@ class Observer:
 
     # -- beside the threads: see machine/engine.py ----------------------------------------------
 
-    def signal(self, at: Moment, who: Sequence[int], gives: bool) -> None:
+    def signal(self, at: Moment, who: Sequence[int], gives: bool, line: int) -> None:
         """Lanes or an agent arrive at a barrier in shared memory, or have waited for a phase."""
 
     def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
@@ -187,8 +187,11 @@ class Observer:
     def never_awaited(self, key: Key, line: int) -> None:
         """A thread or agent has arrived at a barrier, made on this line, and nobody waits there."""
 
-    def too_many_bytes(self, line: int, count: int) -> None:
-        """Copies bring more bytes than a barrier, made on this line, was told to expect."""
+    def too_many_bytes(self, line: int, copied: int) -> None:
+        """A copy brings more bytes to a barrier than were announced in this line."""
+
+    def runs_ahead(self, line: int, made: int, expected: int) -> None:
+        """Arrivals complete a second phase of a barrier, and nobody has waited for the first."""
 
     def computes(
         self, agent: int, arrays: Sequence[Allocation], lanes: Sequence[int], line: int

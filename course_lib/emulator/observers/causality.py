@@ -19,6 +19,7 @@ class Synchronisation:
     does: Literal["fence", "give", "take", "both", "start", "join"]
     at: object = None
     phase: int = 0
+    line: int = 0  # of an arrival
     agent: int = 0
     scope: Scope = "grid"  # of a fence, whom it lets see what was done
 

@@ -298,15 +298,27 @@ class EngineFaults(FaultObserver):
         hint = "Which threads rely on the work done before the arrival?"
         self.note(finding_of("barrier-divergence", message, line, hint, line=Line(line)))
 
-    def too_many_bytes(self, line: int, count: int) -> None:
-        message = (
-            "The barrier initialized at {line} expects {count} bytes too few, so a GPU goes on "
-            "before all copies have arrived."
+    def too_many_bytes(self, line: int, copied: int) -> None:
+        message = say(
+            "At {line} fewer bytes are announced than copies bring, so a GPU goes on before the "
+            "copy started at {other_line} has arrived.",
+            line=Line(line),
+            other_line=Line(copied),
         )
         hint = "How many bytes does a box have? How many boxes arrive in one phase?"
-        self.note(
-            finding_of("barrier-divergence", message, line, hint, count=count, line=Line(line))
+        self.note(finding("barrier-divergence", message, line, hint, other_line=copied))
+
+    def runs_ahead(self, line: int, made: int, expected: int) -> None:
+        message = say(
+            "At {line} too many threads arrive at the barrier initialized at {other_line}: "
+            "{expected} arrivals complete a phase, and a second one is complete before any thread "
+            "has waited for the first.",
+            line=Line(line),
+            other_line=Line(made),
+            expected=expected,
         )
+        hint = "How many threads reach this line in one lap of the ring?"
+        self.note(finding("barrier-divergence", message, line, hint, other_line=made))
 
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         self.tell(
@@ -347,6 +359,7 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     if awaited.missing < 0:
         came = awaited.expected - awaited.missing
         state = say("had {came} arrivals, but {all} complete it", came=came, all=awaited.expected)
+    some_came = awaited.arrived_in and 0 < awaited.missing < awaited.expected
     message = say(
         "{who} waits at {line} forever: phase {phase} of the barrier initialized at {made} "
         "{state}.",
@@ -356,5 +369,11 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
         made=Line(awaited.made),
         state=state,
     )
+    if some_came:
+        arrived = Line(awaited.arrived_in)
+        message = say("{seen} Threads arrive there at {arrived}.", seen=message, arrived=arrived)
     hint = "Which threads arrive there, and how often? For which phase does this thread wait?"
-    return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
+    other = awaited.arrived_in if some_came else None
+    return finding(
+        "barrier-divergence", message, awaited.line, hint, other_line=other, threads=(thread,)
+    )

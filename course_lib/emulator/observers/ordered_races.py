@@ -133,10 +133,10 @@ class OrderedRaces(Observer):
         self._time += 1
         self._note(self._who(mask).tolist(), "fence", scope=scope)
 
-    def signal(self, at: Moment, who: Sequence[int], gives: bool) -> None:
+    def signal(self, at: Moment, who: Sequence[int], gives: bool, line: int) -> None:
         self._time += 1
         numbers = [self._number(lane) for lane in who]
-        self._note(numbers, "give" if gives else "take", at=at[0], phase=at[1])
+        self._note(numbers, "give" if gives else "take", at=at[0], phase=at[1], line=line)
 
     def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
         self._time += 1
@@ -334,7 +334,24 @@ class OrderedRaces(Observer):
             updates=not any(agents) and _both_update(touches, one, other),
             lacks_fence=lacks_fence,
             beside_threads=any(agents),
+            released_in=self._released_in(touches, one, other, threads) if agents[0] else 0,
         )
+
+    def _released_in(self, touches: Touches, one: int, other: int, threads: Sequence[int]) -> int:
+        """Where a thread of the warp that began `one` let the thread go on that began `other`."""
+        begun, until = (self._begun(touches, which)[0] for which in (one, other))
+        before = [event for event in self._events if event.time < until]
+        takes = [event for event in before if event.does == "take" and threads[1] in event.who]
+        if not takes:
+            return 0
+        warp = threads[0] // self._size, threads[0] % self._size // WARP_SIZE
+        for event in before:
+            at = event.at, event.phase
+            if event.does != "give" or event.time < begun or at != (takes[-1].at, takes[-1].phase):
+                continue
+            if warp in {(who // self._size, who % self._size // WARP_SIZE) for who in event.who}:
+                return event.line
+        return 0
 
     def _begun(self, touches: Touches, which: int) -> tuple[int, ...]:
         """To sort accesses by: where they stand in the program; beside agents, when they began."""

@@ -82,7 +82,7 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         first = block_name(race.first_block, names.grid)
         second = block_name(race.second_block, names.grid)
         blocks = (race.first_block, race.second_block)
-    line, other_line = race.second_line, race.first_line
+    line, other_line = race.released_in or race.second_line, race.first_line
     if change == SIGNAL:
         if race.second_kind == "atomic":  # told of the store
             first, second, line, other_line = second, first, other_line, line
@@ -280,6 +280,17 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
 def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     """The same of a copy of TMA, or a product of wgmma, that goes on beside the threads."""
     does = {"copy": "writes", "store": "writes", "load": "reads", "atomic": "changes"}
+    if race.released_in:
+        message = say(
+            "The operation that {first} started at {first_line} may still be using {cell} when "
+            "{released_in} tells the other threads to go on, so that of {second} at {second_line} "
+            "may change it too early.",
+            **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
+            released_in=Line(race.released_in),
+        )
+        return message, (
+            "For what must this thread have waited before it tells others that the memory is free?"
+        )
     message = say(
         "The operation of {first} at {first_line} {does} {cell}, and that of {second} at "
         "{second_line} {does_too} it. Nothing in between waits until the first one is done.",

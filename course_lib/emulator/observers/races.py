@@ -61,7 +61,8 @@ class Race:
     threads read the cell, change it and write it back, all on the one line; `both_change`: on
     several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
     the two would order them. `beside_threads`: a copy or product that a thread has started does
-    one of the two, or both.
+    one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
+    though the first was still under way.
     """
 
     code: str
@@ -81,6 +82,7 @@ class Race:
     both_change: bool = False
     lacks_fence: bool = False
     beside_threads: bool = False
+    released_in: int = 0
 
 
 class RaceDetector(Observer):

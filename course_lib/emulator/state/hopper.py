@@ -91,6 +91,8 @@ class Phases:
     bytes: int = 0
     phase: int = 0  # how many phases are complete
     is_awaited: bool = False  # whether anybody has waited for one
+    passed: int = -1  # the latest that somebody has seen complete
+    arrived_in: int = 0  # the line of the latest arrival
     maker: int | None = None  # the lane that made it, where one did
     # who can see that it is there, by what that lane has called since
     fenced_for: set[Onlooker] = field(default_factory=set)
