@@ -39,10 +39,29 @@ def write(target: Path) -> int:
         for path in files():
             # A checkout on Windows may end its lines in another way.
             content = path.read_bytes().replace(b"\r\n", b"\n")
+            if path.suffix == ".py":
+                content = without_docstrings(content)
             entry = tarfile.TarInfo(path.relative_to(LIBRARY.parent).as_posix())
             entry.size = len(content)
             packed.addfile(entry, io.BytesIO(content))
     return target.write_bytes(gzip.compress(plain.getvalue(), mtime=0))
+
+
+def without_docstrings(text: bytes) -> bytes:
+    """A module without what only its readers need; every statement keeps its line."""
+    lines = text.split(b"\n")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            docstring = node.body[0]
+            first, last = docstring.lineno - 1, (docstring.end_lineno or 0) - 1
+            before, after = (
+                lines[first][: docstring.col_offset],
+                lines[last][docstring.end_col_offset :],
+            )
+            lines[first : last + 1] = [before + b'""' + after, *[b""] * (last - first)]
+    return b"\n".join(lines)
 
 
 def files() -> list[Path]:

@@ -1,8 +1,4 @@
-"""Facts about wrong numbers, read from what each of them depends on and should depend on.
-
-First how the indices that were used follow from the right ones (exchanged, displaced, stuck);
-`facts_of` is the door.
-"""
+"""Facts about wrong numbers: how what each depends on differs from what it should depend on."""
 
 from __future__ import annotations
 
