@@ -6,9 +6,10 @@ from course_lib.diagnosis.repair.words import SAYS as SAYS_OF_KERNELS
 from course_lib.diagnosis.words import tell as tell_of_kernels
 from course_lib.wording.tables import Wording, Words
 
+AS_OF_KERNELS = ("other numbers", "shows elsewhere", "one change", "unexplained")
 tell = Words(
     {
-        **tell_of_kernels.rows,
+        **{kind: tell_of_kernels.rows[kind] for kind in AS_OF_KERNELS},
         "other language": Wording(
             "missing-answer",
             "{kernel} is written in {language}, but the task asks for {wanted}.",
