@@ -136,4 +136,5 @@ def new_shell() -> Iterator[Callable[[], Any]]:
     for each in shells:
         atexit.unregister(each.atexit_operations)
         each.history_manager.end_session()
-        each.history_manager.close()
+        if hasattr(each.history_manager, "close"):  # not in IPython 7, which Colab has
+            each.history_manager.close()
