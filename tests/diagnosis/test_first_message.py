@@ -143,7 +143,7 @@ def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: s
     text = text.replace("y < A", "row < A").replace("x < A", "column < A").replace(old, new)
     found = examine_source(task, text).findings[0]
     assert found.code == "wrong-formula"
-    assert str(found.message).endswith("does not depend on any element of A.")
+    assert "does not depend on any element of A." in found.message
 
 
 @pytest.mark.parametrize(

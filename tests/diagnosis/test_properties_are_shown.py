@@ -102,7 +102,7 @@ def test_the_same_show_fills_no_registers() -> None:
     text = text.replace("total = float32(0)", "total = s[0]")
     report = examine_source("matmul_2d", text, debug=True)
     [error] = report.errors
-    assert "does not use what the threads share in s" in error.message
+    assert "does not depend on what the threads share in s" in error.message
     assert report.earned["registers"] == 0
 
 
