@@ -17,12 +17,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a[:, None] * b[None, :],
-            "they are products",
+            "each element is the product of its two numbers instead of their sum",
             "What should happen to `a[row]` and `b[column]`?",
         ),
         WrongIdea(
             lambda a, b: a[:, None] - b[None, :],
-            "they are differences",
+            "each element is the difference of its two numbers instead of their sum",
             "What should happen to `a[row]` and `b[column]`?",
         ),
     ),

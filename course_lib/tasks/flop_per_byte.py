@@ -26,48 +26,49 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda flops, loads, stores: flops / (loads + stores),
-            "this is FLOP per number, not per byte",
+            "you computed FLOP per number, but the task asks for FLOP per byte",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: 4 * (loads + stores) / flops,
-            "this is bytes per FLOP, the other way round",
-            "What is divided by what in FLOP per byte?",
+            "you computed bytes per FLOP, but the task asks for FLOP per byte",
+            "Which of the two do you divide by the other to get FLOP per byte?",
         ),
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
-            "this is numbers per FLOP, so it is the wrong way round and not in bytes",
-            "What is divided by what in FLOP per byte?",
+            "you computed numbers per FLOP, but the task asks for FLOP per byte",
+            "Which of the two do you divide by the other to get FLOP per byte? And how many bytes "
+            "does a number have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads),
-            "the stores are left out",
-            "Which bytes does a store move?",
+            "you left out the bytes of the stores",
+            "How many bytes does a store move?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * (loads + stores),
-            "Python divides by 4 first, and then multiplies",
+            "Python divides by 4 first and multiplies after that",
             "Where are brackets needed?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * loads + stores,
-            "Python divides by 4 first, and then multiplies",
+            "Python divides by 4 first and multiplies after that",
             "Where are brackets needed?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads + stores),
-            "only the loads are counted in bytes",
+            "you turned only the loads into bytes, not the stores",
             "How many bytes does a store move?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (8 * (loads + stores)),
-            "this counts 8 bytes for each number, but a float32 has 4",
+            "you count 8 bytes for each number, but a float32 has 4",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops // (4 * (loads + stores)),
             "`//` drops the fraction",
-            "What does / do that // does not do?",
+            "What is 3 / 2, and what is 3 // 2?",
         ),
     ),
     hints=(

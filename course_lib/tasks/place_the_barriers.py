@@ -60,8 +60,8 @@ def place_the_barriers(x, y):
 ''',
     compared="It has two buffers: half as many barriers, but twice the memory.",
     par=2,
-    meaning="First barrier: the buffer is complete before anyone reads it. Second: everyone "
-    "has read it before anyone overwrites it.",
+    meaning="Up to the first barrier, nobody reads an incomplete buffer. Up to the second, nobody "
+    "overwrites a number that somebody has yet to read.",
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],

@@ -36,58 +36,58 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: flop_per_byte * gb_per_s,
-            "with many FLOP per byte, this gives more than the peak",
+            "you return more than the peak if a kernel does many FLOP per byte",
             "50 FLOP for each byte of 100 GB would be 5000 GFLOP. Can the arithmetic units do "
             "that many?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
-            "this is the higher of the two limits",
+            "you return the higher of the two limits",
             "Which of the two limits is reached first?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
-            "this always returns the peak, however little DRAM delivers",
+            "you always return the peak, however little DRAM delivers",
             "100 GB arrive in a second, with 2 FLOP for each byte. How many GFLOP can be done?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s / flop_per_byte),
-            "this divides, but more FLOP per byte mean more FLOP per second",
+            "you divide, but more FLOP per byte mean more FLOP per second",
             "100 GB arrive, with 2 FLOP for each byte. How many GFLOP is that?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: gb_per_s / flop_per_byte,
-            "this divides, but more FLOP per byte mean more FLOP per second",
+            "you divide, but more FLOP per byte mean more FLOP per second",
             "100 GB arrive, with 2 FLOP for each byte. How many GFLOP is that?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak / gb_per_s,
-            "this is the FLOP per byte at which both limits meet, whatever the kernel does",
-            "Where does the kernel's own FLOP per byte come in?",
+            "you computed the FLOP per byte at which the two limits meet, whatever the kernel does",
+            "Where does your function use the kernel's own FLOP per byte?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(flop_per_byte, gb_per_s, peak),
-            "this is the smallest of three numbers with different units",
+            "you return the smallest of three numbers that have different units",
             "How many GFLOP/s do the first two give together?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(1, flop_per_byte * gb_per_s / peak),
-            "this is a share of the peak, but the task asks for GFLOP/s",
+            "you returned a share of the peak, but the task asks for GFLOP/s",
             "Which two speeds, both in GFLOP/s, are the limits?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s),
-            "GFLOP/s are compared with GB/s",
+            "you compare GFLOP/s with GB/s",
             "How many FLOP does this kernel do with each byte?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),
-            "this makes the arithmetic wait for all bytes, but both run at the same time",
+            "in your formula, the arithmetic waits for all bytes, but both run at the same time",
             "If both run at the same time, which of the two decides?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, 4 * flop_per_byte * gb_per_s),
-            "this multiplies by 4, but both are in bytes already",
+            "you multiply by 4, but both numbers are already in bytes",
             "What are the units of the first two numbers?",
         ),
     ),
