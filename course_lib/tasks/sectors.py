@@ -94,8 +94,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride + (offset % 8 > 0)) if stride else 1,
-            "in your formula, every offset that is no multiple of 8 costs one more sector, but some "
-            "of them cost none",
+            "in your formula, every offset that is no multiple of 8 costs one more sector, but "
+            "some of them cost none",
             "Take stride 2 and offset 1. In which sector does the last lane read? In which sector "
             "would it read without the offset?",
         ),
