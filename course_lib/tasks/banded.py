@@ -124,8 +124,8 @@ def caller(out):
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',
-    compared="A band's height divides its number of tiles, so for remainders by `band` the number "
-    "within the band is not needed.",
+    compared="Each band has a multiple of `band` tiles, so this version never computes the number "
+    "within the band.",
     par=2,
     meaning="The kernel does the same work as before. But now other tiles are computed at the "
     "same time.",

@@ -21,7 +21,7 @@ TASK = Task(
             "1,000 GB/s": lambda latency: (latency, 1000),
             "4,000 GB/s": lambda latency: (latency, 4000),
         },
-        shows="Faster or further away: either takes more requests at the same time.",
+        shows="Memory that is faster or further away needs more requests at once.",
         unit="bytes",
     ),
     wrong_ideas=(
@@ -84,8 +84,8 @@ def bytes_in_flight(latency_ns, gb_per_s):
     bytes_per_second = gb_per_s * 1e9
     return seconds * bytes_per_second
 ''',
-    compared="In SI units: the powers of ten cancel.",
+    compared="In SI units, the powers of ten cancel.",
     par=1,
-    meaning="You multiplied latency by bandwidth. This is **Little's law**. To use the whole "
-    "bandwidth, a kernel must keep that many bytes in flight all the time.",
+    meaning="Latency times bandwidth is **Little's law**. To use the whole bandwidth, a kernel "
+    "must keep that many bytes in flight all the time.",
 )

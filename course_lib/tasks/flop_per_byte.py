@@ -21,7 +21,7 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="Twice the work or half the bytes: either way, the quotient doubles.",
+        shows="The quotient doubles with twice the work or half the bytes.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -86,7 +86,7 @@ def flop_per_byte(flops, loads, stores):
     return flops / (4 * (loads + stores))
 ''',
     par=1,
-    meaning="This quotient is called the **arithmetic intensity** of a kernel. Times the "
-    "bytes that memory delivers per second, it is the most FLOP per second that the "
-    "kernel can reach.",
+    meaning="This quotient is called the **arithmetic intensity** of a kernel. Multiplied by the "
+    "bytes that memory delivers per second, it gives the most FLOP per second that the kernel can "
+    "reach.",
 )

@@ -52,7 +52,7 @@ def grid_stride(x, y):
         y[i] = 2 * x[i]
         i += cuda.gridsize(1)
 ''',
-    compared="As a `while` loop, you can see each step.",
+    compared="In a `while` loop, you can see each step.",
     par=1,
     meaning="This is a **grid-stride loop**. The same kernel works with any number of threads, so "
     "now you can choose how many to run and see the effect.",

@@ -305,6 +305,6 @@ def mix_tiles(s, V, out):
     compared="It goes through the keys in one loop, and rescales whenever it finds a larger "
     "score instead of once per tile.",
     par=7,
-    meaning="Each tile costs one factor. Besides `top` and `total`, only one number per column is "
-    "kept from tile to tile.",
+    meaning="You computed only one factor for each tile. Besides `top` and `total`, you keep only "
+    "one number per column from tile to tile.",
 )

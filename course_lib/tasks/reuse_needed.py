@@ -31,7 +31,7 @@ TASK = Task(
             "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
             "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
         },
-        shows="A nearer level delivers more, so a number from there may serve less often.",
+        shows="A nearer level delivers more numbers, so each may serve less often.",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -30,7 +30,7 @@ TASK = Task(
             "4,800 GB/s, 66,900 GFLOP/s": lambda intensity: (intensity, 4800, 66_900),
             "300 GB/s, 8,000 GFLOP/s": lambda intensity: (intensity, 300, 8000),
         },
-        shows="On the slope DRAM decides, on the flat part the arithmetic units.",
+        shows="DRAM decides on the slope, and the arithmetic units on the flat part.",
         look="curves",
     ),
     wrong_ideas=(

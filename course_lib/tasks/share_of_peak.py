@@ -136,7 +136,7 @@ def share_of_peak(wavefronts, starts):
     arithmetic = 1 / starts
     return arithmetic / max(arithmetic, wavefronts)
 ''',
-    compared="Whatever takes longest decides.",
+    compared="The longer time decides.",
     par=1,
     meaning="This is a **ceiling**: what one resource allows if all others are free. Every "
     "resource has its own, and the lowest one counts.",

@@ -121,7 +121,7 @@ def staged_bytes(M, N, K, BM, BN, BK):
     B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
-    compared="It counts from the data and not from the blocks.",
+    compared="It counts how often each element is loaded.",
     par=2,
     meaning="Each element of A is loaded N / BN times, and each element of B is loaded M / BM "
     "times. **BK cancels.**",

@@ -118,8 +118,7 @@ def tile_bytes(BM, BN, BK):
     """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
     return 4 * BK * (BM + BN)
 ''',
-    compared="Both tiles have the edge BK, so BK is factored out, and it is multiplied by the "
-    "sum of the two other edges.",
+    compared="Both tiles have the edge BK, so it is multiplied by the sum of the two other edges.",
     par=1,
     meaning="Every block on an SM needs this much shared memory for itself.",
 )

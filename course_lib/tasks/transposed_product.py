@@ -67,6 +67,6 @@ def transposed_product(A, B, C):
 ''',
     compared="It uses `range`, which is shorter. Is it as fast?",
     par=8,
-    meaning="Your kernel reads down a column of A, one number for a whole warp. That is as cheap "
-    "as in lesson 03.",
+    meaning="It reads down a column of A, one number for each warp. That is as cheap as in lesson "
+    "03.",
 )

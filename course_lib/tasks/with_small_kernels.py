@@ -27,7 +27,7 @@ TASK = Task(
         along="small kernels after the product",
         at=(0, 1, 2, 3, 4),
         rows={"0.2 ms, 32 MB at 4000 GB/s": lambda kernels: (0.2, 32, 4000, kernels)},
-        shows="Each of them costs the same, however little it computes.",
+        shows="Each small kernel costs the same, however little it computes.",
         look="bars",
     ),
     wrong_ideas=(
