@@ -172,7 +172,7 @@ def _softmaxes(rows: int) -> Ideas:
     best = "What weight does the second best key have?"
     mean = "the weights are divided by the number of keys instead of their sum"
     shares = "the weights are the scores divided by their sum, without an exponential"
-    largest = "only the key with the largest score counts, which is a maximum and not a softmax"
+    largest = "only the key with the largest score counts, so this is a maximum and not a softmax"
     for weights, says, hint, place in (
         (
             partial(softmax, axis=0),
@@ -265,7 +265,7 @@ def _with_ghosts(tile: int, score: float, Q: Array, K: Array, V: Array) -> Array
 SHRINK = "Some weights were computed with the old maximum. By which factor do they have to shrink?"
 OFTEN = "How many times should the output be divided by the sum?"
 NEW = "Which numbers were computed with the old maximum, and which with the new one?"
-ANEW = "Where does it get its first value, and how often does a thread execute that line?"
+ANEW = "In which line does it get its first value, and how often does a thread execute that line?"
 
 
 def _online() -> Ideas:
@@ -282,7 +282,9 @@ Slips = Iterator[tuple[str, str, str, tuple[str, ...], dict[str, Any]]]
 def _rescaled(of: str) -> Slips:
     """The sum, the output or both shrink by another factor, or by none."""
     when, inverse = f"when a {of} raises the maximum,", "rescaled by the inverse factor"
-    alone = f"each {of} has its own maximum, and the weights are never brought to one scale"
+    alone = (
+        f"each {of} has its own maximum, and the kernel never rescales the weights to a common one"
+    )
     for says, place, slip in (
         (f"{when} the output collected so far is not rescaled", WEIGHING, {"out": 0}),
         (f"{when} the sum of the weights is not rescaled", TOTAL, {"total": 0}),
@@ -294,7 +296,9 @@ def _rescaled(of: str) -> Slips:
     ):
         yield RESCALE, says, SHRINK, place, slip
     says = f"{when} the output is rescaled by another query's factor, the one at the column's index"
-    hint = "Which query of the block does this thread work on, and where is the factor of that one?"
+    hint = (
+        "Which query of the block does this thread work on, and where is the factor of this query?"
+    )
     yield INDEX, says, hint, WEIGHING, {"others": True}
 
 
@@ -311,7 +315,9 @@ def _kept(of: str) -> Slips:
         (" to the sum", TOTAL, {"late_total": True}),
         (" to the output", WEIGHING, {"late_out": True}),
     ):
-        says = f"what a {of} adds{where} is rescaled, too, though it already fits the new maximum"
+        says = (
+            f"what a {of} adds{where} is rescaled as well, although it already fits the new maximum"
+        )
         yield FORMULA, says, NEW, place, slip
 
 

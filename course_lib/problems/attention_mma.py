@@ -84,7 +84,7 @@ def _quads() -> Ideas:
         "maximum or their sum?"
     )
     for masks, who in EXCHANGES:
-        says = f"each lane divides by a sum that has the weights of {who}"
+        says = f"each lane divides by a sum that contains the weights of {who}"
         yield SUM, partial(_by_parts, masks), says, hint, ("division",)
     for masks, who in EXCHANGES:
         says = f"each lane takes the maximum of {who}, so the lanes of a row use different maxima"
@@ -132,7 +132,8 @@ def _mixed(Q: Array, K: Array, V: Array) -> Array:
 def _masks() -> Ideas:
     """A mask that takes a lane's numbers for those of other keys."""
     hint = (
-        "Look at its piece of 16 x 8. To which row and which column of it does this number belong?"
+        "Look at the piece of 16 x 8 that this number is in. In which row and in which column "
+        "of the piece is it?"
     )
     for says, of_key in (
         ("each lane masks its keys as if it were the first of its four lanes", _as_in_first_lane),

@@ -246,7 +246,7 @@ def _at_least_one(quotient: float) -> int:
 
 DOWN = "33 threads need two warps."
 UNIT = "A warp gets its registers in units of device.register_unit."
-SHARE = "Occupancy follows from the blocks: it is their warps divided by the most warps."
+SHARE = "Occupancy is the warps of these blocks, divided by the most warps that an SM can hold."
 FILE = ("registers_per_sm", "65536", "16384", "registers")
 SHARED = ("shared_bytes", "shared_per_sm_bytes")
 
@@ -273,9 +273,9 @@ def _limits() -> Ideas:
          "may have, instead of that of the SM",
          "Which number belongs to the SM, and which one to a single block?",
          ("shared_per_block_bytes", *SHARED)),
-        ({"in_units_of": 1024}, "this divides KiB of the SM by bytes of the block",
+        ({"in_units_of": 1024}, "this divides the KiB of the SM by the bytes of the block",
          "Which numbers are in bytes already?", ("shared_per_sm_bytes",)),
-        ({"fits": math.ceil}, "the limits are rounded up, but part of a block cannot be resident",
+        ({"fits": math.ceil}, "this rounds the limits up, but part of a block cannot be resident",
          "Which divisions tell you how much is needed, and which ones tell you how much "
             "fits?",
          ("warps_per_sm", "threads_per_sm", "registers_per_sm", "shared_per_sm_bytes")),
@@ -283,7 +283,7 @@ def _limits() -> Ideas:
 
 
 def _needs() -> Ideas:
-    rounded_down = "the warps of a block are rounded down"
+    rounded_down = "this rounds the number of warps in a block down"
     return (
         ({"warps_of": math.floor}, rounded_down, DOWN, ("threads",)),
         ({"warps_of": _at_least_one}, rounded_down, DOWN, ("threads",)),
@@ -299,7 +299,7 @@ def _needs() -> Ideas:
         ({"partitions": 1}, "this divides the registers as if they were in one file",
          "Each of the device.partitions holds whole warps only, so registers left over in two of "
          "them cannot be combined.", FILE),
-        ({"shared_reserved_bytes": 0}, "the driver's reserve is not added",
+        ({"shared_reserved_bytes": 0}, "this leaves out the shared memory that the driver reserves",
          "How much shared memory does a resident block take besides what it declares?", SHARED),
         ({"shared_unit_bytes": 1}, "a block's shared memory is not rounded up",
          "Shared memory is allocated in units of device.shared_unit_bytes.", SHARED),

@@ -74,7 +74,7 @@ def _other_sums() -> Ideas:
         ("product", np.multiply),
         ("difference", np.subtract),
     ):
-        says = f"it is the running {name} of each run instead of the running sum"
+        says = f"the kernel computes the running {name} of each run instead of the running sum"
         yield FORMULA, partial(_accumulated, function), says, how, HOW
     for part in (32, 16, 8):
         says = f"the sums start again after {part} elements, so they lack all elements before that"
@@ -157,12 +157,12 @@ def _series(right: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
 def _other_steps() -> Ideas:
     """A test, an index or a sign that is wrong in every step, within a run or within a warp."""
     which, how = (
-        "Which is the first thread that has an element `stride` places before its own?",
+        "Which thread is the first to have an element `stride` places before its own?",
         ("How are two elements combined?"),
     )
     cell = "Which cell does thread 5 read when the stride is 2?"
     for place, right, scan in (("", STRIDES, steps), ("within a warp ", STRIDES[:-1], two_warps)):
-        says = f"{place}every sum but the first of a run lacks the first element"
+        says = f"{place}the first element of a run is missing from every sum but the first"
         yield CHECK, partial(scan, right, guard=1), says, which, TEST
         for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
             sign = "-" if shift > 0 else "+"
@@ -173,7 +173,9 @@ def _other_steps() -> Ideas:
         yield FORMULA, partial(scan, right, sign=-1), says, how, HOW
         says = f"{place}each step replaces the sum instead of adding to it"
         yield SUM, partial(scan, right, keeps=False), says, how, HOW
-        says = f"{place}a thread without a partner adds its own number, which the shuffle returns"
+        says = (
+            f"{place}a thread without a partner adds its own number, because the shuffle returns it"
+        )
         hint = "What does the shuffle return in lane 0, which has no lane before it?"
         yield MASK, partial(scan, right, doubles=True), says, hint, HOW
         says = f"{place}the kernel adds the element stride places after instead of before"
@@ -197,11 +199,13 @@ def _two_warps() -> Ideas:
         says = f"the second warp adds the sum that lane {lane} of the first warp has"
         hint = "Which lane has the sum of the whole warp?"
         yield INDEX, partial(two_warps, STRIDES[:-1], lane=lane), says, hint, ("exchange", "last")
-    says = "the second warp adds its own sum once more instead of that of the first warp"
+    says = "the second warp adds its own sum once more instead of the sum of the first warp"
     hint = "Which cell holds the sum of the first warp?"
     yield SUM, _own_total, says, hint, ("exchange", "last")
-    says = "the second warp adds its own sums once more, as a shuffle by 32 reaches no other warp"
-    hint = "Which lanes does a shuffle reach, and how does the second warp get the first one's sum?"
+    says = (
+        "the second warp adds its own sums once more, because a shuffle cannot reach another warp"
+    )
+    hint = "Which lanes can a shuffle reach? How else can the second warp get the sum of the first?"
     for doubles in (False, True):
         yield INDEX, partial(_own_sums, doubles), says, hint, READ
 
@@ -265,7 +269,11 @@ def _trees() -> Ideas:
         if count < most - 1:  # the last way up leads to the root, which is cleared
             ways += [
                 (count, most, f"on the way up the tree the last stride is {last} instead of 32"),
-                (count, count, f"both ways, the strides of the tree go up to {last} instead of 32"),
+                (
+                    count,
+                    count,
+                    f"in both directions, the strides of the tree go up to {last} instead of 32",
+                ),
             ]
         for up, down, says in ways:
             yield LOOP, partial(tree, up=up, down=down), says, hint, STEPS

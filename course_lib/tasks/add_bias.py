@@ -44,7 +44,6 @@ def add_bias(A, bias, B):
         B[row, column] = A[row, column] + bias[column]
 ''',
     par=1,
-    meaning="The next row begins where a row ends. So all of these writes except the last one "
-    "change an element that belongs to another thread, and only the write in the last "
-    "row leaves the array.",
+    meaning="Each row ends where the next one begins. So all of these writes but the last one "
+    "changed an element of another thread, and only the write in the last row left the array.",
 )

@@ -44,7 +44,7 @@ def add_ten_guarded(a, out):
         return
     out[i] = a[i] + 10
 ''',
-    compared="The surplus threads leave first.",
+    compared="The surplus threads return first.",
     par=2,
     meaning="That `if` is called the guard, or bounds check. Almost every kernel needs one, and "
     "no check in this course forgives a missing one.",

@@ -36,12 +36,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: order_of(lambda n: (n // COLUMNS, n % COLUMNS)),
-            "this goes along one row of tiles after the other",
+            "the order runs along one whole row of tiles after another",
             "In a band of four rows, which tile comes after tile 0?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % ROWS, n // ROWS)),
-            "this goes down whole columns, not only the rows of a band",
+            "the order runs down whole columns of tiles, not only through the rows of a band",
             "After the last row of a band, in which row is the next tile?",
         ),
         WrongIdea(
@@ -51,12 +51,12 @@ TASK = Task(
                     n % COLUMNS,
                 )
             ),
-            "within a band this goes along the rows instead of down the columns",
+            "within a band, the order runs along the rows instead of down the columns",
             "In a band of four rows, which tile comes after tile 0?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % (BAND * COLUMNS) % BAND, n % (BAND * COLUMNS) // BAND)),
-            "all bands are in the first rows",
+            "every band is placed in the first rows",
             "How many rows are above the second band?",
         ),
         WrongIdea(
@@ -76,7 +76,8 @@ TASK = Task(
                     n % (BAND * COLUMNS) // COLUMNS,
                 )
             ),
-            "this starts the next column only after as many tiles as a row has",
+            "the order moves to the next column of a band only after as many tiles as a row of "
+            "the matrix has",
             "How many tiles does one column of a band have?",
         ),
     ),
@@ -123,8 +124,8 @@ def caller(out):
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',
-    compared="A band's height divides its number of tiles, so for remainders by `band` the number "
-    "within the band is not needed.",
+    compared="Each band has a multiple of `band` tiles, so this version never computes the number "
+    "within the band.",
     par=2,
     meaning="The kernel does the same work as before. But now other tiles are computed at the "
     "same time.",

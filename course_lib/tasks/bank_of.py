@@ -31,13 +31,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda row, column, width: (row * width + column) // 32,
-            "this is the row of 32 words that the element is in, not its bank",
+            "you computed which row of 32 words the element is in, not its bank",
             "Word 32 is in bank 0 again. Which operation gives 0 for 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column,
-            "this is the number of the element's word, which may be larger than 31",
-            "There are 32 banks, and word 32 is in bank 0 again.",
+            "you returned the number of the element's word, which can be larger than 31",
+            "There are only 32 banks, and word 32 is in bank 0 again. Which bank is word 33 in?",
         ),
         WrongIdea(
             lambda row, column, width: (column * width + row) % 32,
@@ -46,33 +46,33 @@ TASK = Task(
         ),
         WrongIdea(
             lambda row, column, width: column,
-            "this is the element's column, no matter which row it is in",
+            "you returned the element's column and ignored its row",
             "With rows of 33 words, row 1 begins with word 33. In which bank is that?",
         ),
         WrongIdea(
             lambda row, column, width: (row + column) % 32,
-            "this assumes that each row begins one word after the previous row",
-            "How many words does each row before it take?",
+            "in your formula, each row begins only one word after the previous row",
+            "How many words does each earlier row take up?",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 32,
-            "this counts in bytes, but a bank holds whole words of 4 bytes",
-            "Word 1 is in bank 1.",
+            "you count in bytes, but a bank holds whole words of 4 bytes",
+            "Word 1 is in bank 1. Which bank does your function return for it?",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 128,
-            "this counts in bytes, but a bank holds whole words of 4 bytes",
-            "Word 1 is in bank 1.",
+            "you count in bytes, but a bank holds whole words of 4 bytes",
+            "Word 1 is in bank 1. Which bank does your function return for it?",
         ),
         WrongIdea(
             lambda row, column, width: (row * width + column) / 32,
-            "this divides, but the bank is the remainder",
+            "you divide by 32, but the bank is the remainder",
             "Word 33 is in bank 1. Which operation gives 1 for 33 and 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column % 32,
-            "only the column is taken mod 32, because `%` binds as tightly as `*`, and "
-            "tighter than `+`",
+            "only the column is taken mod 32, because `%` binds as tightly as `*` and more "
+            "tightly than `+`",
             "Where are brackets needed?",
         ),
     ),

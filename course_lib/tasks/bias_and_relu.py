@@ -60,22 +60,22 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + A.shape[1] * bias),
-            "the bias is added in each step of k",
-            "How often does the bias appear in the formula?",
+            "your kernel adds the bias in each step of k",
+            "How often does the formula add the bias?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B - bias),
-            "the bias is subtracted",
+            "your kernel subtracts the bias",
             "Which sign does it have in the formula?",
         ),
         WrongIdea(
             lambda A, B, bias: A @ B + bias,
-            "negative numbers are left as they are",
+            "negative numbers stay as they are",
             "What does max(…, 0) return for a negative number?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B),
-            "the bias is missing",
+            "the bias is missing from every element",
             "What is added to a sum before it is compared with 0?",
         ),
         WrongIdea(
@@ -85,7 +85,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + bias[0]),
-            "every column gets the first number of bias",
+            "your kernel adds the first number of bias to every column",
             "Which number of bias belongs to this thread's column?",
             place=("load", "bias"),
         ),

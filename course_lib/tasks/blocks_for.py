@@ -23,29 +23,29 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda elements, threads: elements // threads,
-            "this rounds down, so the last elements get no thread",
+            "you round down, so the last elements get no thread",
             "Ten elements, four threads per block: who works on the last two?",
         ),
         WrongIdea(
             lambda elements, threads: elements // threads + 1,
-            "this is one block too many if the threads fit exactly",
+            "you return one block too many when the elements fill the blocks exactly",
             "Eight elements, four threads per block: what is left for a third block?",
         ),
         WrongIdea(
             lambda elements, threads: round(elements / threads),
-            "this rounds to the nearest whole number, which is sometimes below",
+            "you round to the nearest whole number, which is sometimes too small",
             "Ten elements in blocks of four: 2.5 rounds to 2, so which elements have no block?",
         ),
         WrongIdea(
             lambda elements, threads: elements / threads,
-            "this is a fraction, but blocks are always whole",
-            "If only part of a block is needed, it must still be launched. In which direction do "
+            "you returned a fraction, but a launch needs a whole number of blocks",
+            "A block must be launched even if only part of it is needed. In which direction do "
             "you round?",
         ),
         WrongIdea(
             lambda elements, threads: elements % threads,
-            "this is the number of elements left over, not the number of blocks",
-            "How many more blocks do the elements that are left over need?",
+            "you returned how many elements are left over, not how many blocks are needed",
+            "How many more blocks do the leftover elements need?",
         ),
     ),
     hints=(

@@ -21,43 +21,44 @@ TASK = Task(
             "1,000 GB/s": lambda latency: (latency, 1000),
             "4,000 GB/s": lambda latency: (latency, 4000),
         },
-        shows="Faster or further away: either takes more requests at the same time.",
+        shows="Memory that is faster or further away needs more requests at once.",
         unit="bytes",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s / latency_ns,
-            "this divides, but the longer a byte travels, the more bytes are in flight",
+            "you divide by the latency, but more bytes are in flight if each byte travels longer",
             "At 10 bytes a nanosecond, how many arrive while one travels for 100 ns?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns / gb_per_s,
-            "this divides, but the more bytes arrive in a second, the more are in flight",
+            "you divide by the bandwidth, but more bytes are in flight if more of them arrive "
+            "each second",
             "At 10 bytes a nanosecond, how many arrive while one travels for 100 ns?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s * 10**9,
-            "this leaves out that a nanosecond is 1e-9 seconds",
+            "you did not take into account that a nanosecond is 1e-9 seconds",
             "How many bytes does 1 GB/s deliver in one nanosecond?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s / 10**9,
-            "this is in GB, not in bytes",
+            "your result is in GB, but the task asks for bytes",
             "How many bytes does 1 GB/s deliver in one nanosecond?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s / 4,
-            "this counts float32 numbers, not bytes",
-            "What does the task ask for, numbers or bytes?",
+            "you counted float32 numbers instead of bytes",
+            "In which unit is the result that the task asks for?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s * 4,
-            "this multiplies by 4, but the bandwidth is in bytes already",
+            "you multiply by 4, but the bandwidth is already in bytes",
             "What is the unit of GB/s?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s,
-            "the latency is left out",
+            "you left out the latency",
             "How long is each byte in flight?",
         ),
     ),
@@ -83,8 +84,8 @@ def bytes_in_flight(latency_ns, gb_per_s):
     bytes_per_second = gb_per_s * 1e9
     return seconds * bytes_per_second
 ''',
-    compared="In SI units: the powers of ten cancel.",
+    compared="In SI units, the powers of ten cancel.",
     par=1,
-    meaning="Latency times bandwidth, known as **Little's law**. To use the whole bandwidth, a "
-    "kernel must keep that many bytes in flight all the time.",
+    meaning="Latency times bandwidth is **Little's law**. To use the whole bandwidth, a kernel "
+    "must keep that many bytes in flight all the time.",
 )

@@ -73,32 +73,31 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j >= i),
-            "a query sees its own key and the later ones",
-            "For a key that comes later, which number is larger, that of the key or that of "
-            "the query?",
+            "each query sees its own key and the later ones",
+            "Which number is larger if a key comes after the query: the key's or the query's?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: 31 - i % 32),
-            "in the last tile, a hidden key has the score 0, which still gives it a weight",
+            "in the last tile, a hidden key gets the score 0, and that still gives it a weight",
             "Which score gives the weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: (len(S) + 31) // 32 * 32 - i - 1),
-            "a hidden key has the score 0, which still gives it a weight",
+            "each hidden key gets the score 0, and that still gives it a weight",
             "Which score gives the weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: (j <= i) & ((i % 32 > 0) | (j < i))),
-            "a query that is the first of its tile does not see its own key",
+            "the first query of each tile does not see its own key",
             "How many keys does query 32 see, and how many tiles hold them?",
             place=("loop",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j < i // 32 * 32 + 32),
-            "a query sees its whole last tile",
+            "each query sees all keys of its last tile, even the later ones",
             "Which keys of the last tile come after the query?",
             place=("chosen",),
         ),

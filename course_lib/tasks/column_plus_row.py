@@ -17,12 +17,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a[:, None] * b[None, :],
-            "they are products",
+            "each element is the product of its two numbers instead of their sum",
             "What should happen to `a[row]` and `b[column]`?",
         ),
         WrongIdea(
             lambda a, b: a[:, None] - b[None, :],
-            "they are differences",
+            "each element is the difference of its two numbers instead of their sum",
             "What should happen to `a[row]` and `b[column]`?",
         ),
     ),
@@ -52,7 +52,7 @@ def column_plus_row(a, b, out):
     if row < a.shape[0] and column < b.shape[0]:
         out[row, column] = a[row] + b[column]
 ''',
-    compared="Each index is guarded by its own array.",
+    compared="It checks each index against its own array.",
     par=3,
     meaning="Each element of `a` was read once for every column, and each of `b` once for "
     "every row. The matrix product reads its numbers over and over in the same way, "

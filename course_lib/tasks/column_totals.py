@@ -20,7 +20,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A.sum(axis=0) + BEFORE,
-            "the sum is added to what y held before the launch",
+            "your kernel adds each sum to what y held before the launch",
             "What does y[j] hold when the first number is added?",
             place=("store",),
         ),

@@ -91,25 +91,26 @@ def convolve(A, W, C):
     wrong_ideas=(
         WrongIdea(
             lambda a, w: weighted(a, w, before=0),
-            "the neighbourhood begins at the element itself instead of two rows and columns "
-            "before it",
+            "each neighbourhood begins at the element itself instead of two rows above it and two "
+            "columns to its left",
             "Which element of A is in the first cell of the tile?",
             place=("load", "A"),
         ),
         WrongIdea(
             one_neighbour,
-            "all 25 weights are applied to the same element",
+            "each thread multiplies all 25 weights by the same element",
             "Which cell of the tile belongs to `W[i, j]`?",
         ),
         WrongIdea(
             lambda a, w: weighted(a, w, mode="edge"),
-            "past the edges of A, its nearest elements are used instead of zeros",
+            "past the edges of A, your kernel uses the nearest elements of A instead of zeros",
             "What should the cells of the tile that are outside A hold?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, w: weighted(a, w, mode="wrap"),
-            "past the edges of A, elements from its opposite side are used instead of zeros",
+            "past the edges of A, your kernel uses elements from the opposite side of A instead "
+            "of zeros",
             "What should the cells of the tile that are outside A hold?",
             place=("load", "A"),
         ),

@@ -18,8 +18,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda source: [each if i < 128 else 0 for i, each in enumerate(source)],
-            "the second half is missing",
-            "How many threads are there in all, and how many numbers does each copy?",
+            "your kernel never copies the second half of the numbers",
+            "How many threads are there in all, and how many numbers does each of them copy?",
         ),
     ),
     hints=(

@@ -26,7 +26,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A * B,
-            "these are products, not sums",
+            "this multiplies A by B instead of adding them",
             "Which operator adds?",
         ),
     ),

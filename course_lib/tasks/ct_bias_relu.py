@@ -33,17 +33,17 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B, bias: A @ B + bias,
-            "numbers below 0 are still there",
+            "negative numbers are still in the result",
             "Which function takes the larger of a tile and 0?",
         ),
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0),
-            "the bias is missing",
+            "the bias is missing from every element",
             "Which tile of `bias` belongs to the columns of this program?",
         ),
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0) + bias,
-            "the bias comes after the ReLU",
+            "the bias is added after the ReLU instead of before it",
             "Which of the two comes first in the formula?",
         ),
     ),

@@ -21,13 +21,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A.max(axis=1),
-            "these are the largest numbers of the rows",
+            "each element is the largest number of its row instead of the sum",
             "Which function adds up a tile along an axis?",
         ),
         WrongIdea(
             lambda A: A.mean(axis=1),
-            "these are the averages of the rows",
-            "Is the sum divided by anything?",
+            "each element is the average of its row instead of the sum",
+            "What does your kernel divide the sum of a row by?",
         ),
     ),
     hints=(

@@ -40,44 +40,44 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda address, across, down: address | across << 16 | down << 32 | 1 << 62,
-            "the bytes are not divided, but the hardware counts in units of 16",
+            "you write the numbers in bytes, but the hardware counts in units of 16 bytes",
             "How many units are 1,024 bytes?",
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across // 16 << 16 | down // 16 << 32,
-            "the swizzle is not set, so the pieces would be read in order",
-            "Which bit says that pieces are exchanged by XOR?",
+            "you did not set the swizzle bit, so the hardware would read the pieces in order",
+            "Which bit tells the hardware that an XOR has moved the pieces?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | down // 16 << 16 | across // 16 << 32 | 1 << 62
             ),
-            "`across` and `down` are swapped",
+            "you swapped `across` and `down`",
             "Which of the two begins at bit 16?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | across // 16 << 16 | down // 16 << 32 | 62
             ),
-            "62 is the position of a bit, not a number to add",
+            "you used 62 as a number, but it is the position of a bit",
             "How do you write a number in which only bit 62 is set?",
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across << 16 | down << 32 | 1 << 62,
-            "only the address is divided, but all three numbers count in units of 16 bytes",
-            "How many units of 16 bytes are from one group of eight rows to the next?",
+            "you divide only the address by 16, but all three numbers count in units of 16 bytes",
+            "How many units of 16 bytes lie between one group of eight rows and the next?",
         ),
         WrongIdea(
             lambda address, across, down: 0,
-            "`&` keeps only the bits that all four parts have, but they have none in common",
-            "Which operator keeps the bits of either part?",
+            "`&` keeps only the bits that are set in all four parts, and there are none",
+            "Which operator keeps a bit that is set in either of two numbers?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | across // 16 >> 16 | down // 16 >> 32 | 1 << 62
             ),
-            "`>>` moves the bits down, and so out of the number",
-            "In which direction must the bits move to begin at bit 16 or 32?",
+            "`>>` shifts the bits down, so they drop out of the number",
+            "Is bit 16 above bit 0 or below it? So which way does `across` have to move?",
         ),
     ),
     hints=(

@@ -17,11 +17,19 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A**2,
-            "they are squares",
-            "What is twice a number, and what is the number times itself?",
+            "each element is the square of its number instead of twice the number",
+            "What is twice 3, and what does your line make of a 3?",
         ),
-        WrongIdea(lambda A: A + 2, "2 is added", "What is twice a number?"),
-        WrongIdea(lambda A: A / 2, "they are halves", "What is twice a number?"),
+        WrongIdea(
+            lambda A: A + 2,
+            "your kernel adds 2 to each number instead of doubling it",
+            "What is twice 3, and what does your line make of a 3?",
+        ),
+        WrongIdea(
+            lambda A: A / 2,
+            "each element is half of its number instead of twice the number",
+            "What is twice 3, and what does your line make of a 3?",
+        ),
     ),
     hints=(
         "`cuda.grid(2)` gives x first. Which of the two indices of `A` is x?",

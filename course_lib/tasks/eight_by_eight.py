@@ -94,19 +94,19 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "each sum holds only the last step of k, because each step discards the sum so far",
+            "each step of k overwrites the sums, so only the products of the last step are left",
             "What happens to `sums[i, j]` from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A[:8].T @ B[:8] + A[16:24].T @ B[16:24],
-            "half of the steps of k are left out",
+            "your loop leaves out half of the steps of k",
             "How many rows does a tile have?",
         ),
         WrongIdea(
             _own_products,
-            "in each square, all eight numbers of a row are the same, because `a[i]` is "
-            "multiplied only by `b[i]`",
+            "each thread multiplies `a[i]` only by `b[i]`, so all eight numbers in a row of its "
+            "square are the same",
             "Which number of b does column j of the square need?",
         ),
         WrongIdea(
@@ -116,28 +116,29 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: 8 * x + 0 * y),
-            "x selects the rows of A, but y should",
+            "x selects the rows of A, but y should select them",
             "Which of x and y says where the rows of a thread begin?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, lambda y, x: y + 0 * x, lambda y, x: x + 0 * y),
             "the rows and columns of neighbouring threads overlap",
-            "Thread y = 0 has rows 0 to 7. Where do those of y = 1 begin?",
+            "Thread y = 0 has rows 0 to 7. At which row does thread y = 1 begin?",
         ),
         WrongIdea(
             lambda A, B: _squares(_apart(A, 0), _apart(B, 1)),
-            "each thread takes rows and columns 16 apart, but its square has neighbouring ones",
+            "each thread loads rows and columns that are 16 apart, but its square has "
+            "neighbouring rows and columns",
             "Into which eight rows of C does thread y = 0 write its sums?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: y + 0 * x),
             "the rows of neighbouring threads overlap",
-            "Thread y = 0 has rows 0 to 7. Where do those of y = 1 begin?",
+            "Thread y = 0 has rows 0 to 7. At which row does thread y = 1 begin?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, columns=lambda y, x: x + 0 * y),
             "the columns of neighbouring threads overlap",
-            "Thread x = 0 has columns 0 to 7. Where do those of x = 1 begin?",
+            "Thread x = 0 has columns 0 to 7. At which column does thread x = 1 begin?",
         ),
     ),
     instructions=1.25,

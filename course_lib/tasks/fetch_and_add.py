@@ -25,18 +25,18 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: x[:-1].sum(axis=0),
-            "the last row is missing",
-            "When the last row has been fetched, how many iterations does the warp that adds "
-            "still need?",
+            "the last row is missing from the sums",
+            "Warp 0 has fetched the last row. How many iterations does the warp that adds still "
+            "need?",
         ),
         WrongIdea(
             lambda x: x[1:].sum(axis=0),
-            "the first row is missing",
+            "the first row is missing from the sums",
             "Which row is added in the first iteration?",
         ),
         WrongIdea(
             lambda x: x[-1],
-            "the sum holds only the last row, because each row discards the sum so far",
+            "each row overwrites the sum, so only the last row is left",
             "What happens to the sum from one row to the next?",
         ),
     ),

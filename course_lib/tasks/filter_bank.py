@@ -31,37 +31,39 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x, w: _filtered(x, w[:, ::-1]),
-            "the taps are in reverse order, but w[f, 0] belongs to x[i] and w[f, 4] "
+            "your kernel takes the taps in reverse order, but w[f, 0] belongs to x[i] and w[f, 4] "
             "belongs to x[i + 32]",
             "Which tap is multiplied by x[i + 8 * j]?",
             ("load", "w"),
         ),
         WrongIdea(
             lambda x, w: [[row @ x[i : i + 5] for i in range(128)] for row in w],
-            "the taps are next to each other, but they should be eight apart",
+            "your kernel applies the taps to neighbouring numbers of x, but these numbers should "
+            "be eight apart",
             "Which number of x does tap 1 need?",
             ("load", "x"),
         ),
         WrongIdea(
             lambda x, w: _filtered(x[:152], w[:, :4], taps=4),
-            "only four of the five taps are used",
+            "your kernel uses only four of the five taps",
             "How many columns does w have?",
         ),
         WrongIdea(
             lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
-            "each sum holds only the last tap, because each tap discards the sum so far",
+            "each tap overwrites the sum, so only the product of the last tap is left",
             "What happens to a sum from one tap to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_far,
-            "in the second half of y, only the last tap is left",
+            "in the second half of y, each tap overwrites the sum, so only the product of the "
+            "last tap is left",
             "What happens to `sums[f, 1]` from one tap to the next?",
         ),
         WrongIdea(
             lambda x, w: [2 * list(row[:64]) for row in _filtered(x, w)],
-            "the second half repeats the first",
-            "Which numbers of x does place i + 64 need?",
+            "the second half of y repeats the first half",
+            "Which numbers of x does y[f, i + 64] need?",
         ),
     ),
     formula="y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]",

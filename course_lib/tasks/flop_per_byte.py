@@ -21,53 +21,54 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="Twice the work or half the bytes: either way, the quotient doubles.",
+        shows="The quotient doubles with twice the work or half the bytes.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda flops, loads, stores: flops / (loads + stores),
-            "this is FLOP per number, not per byte",
+            "you computed FLOP per number, but the task asks for FLOP per byte",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: 4 * (loads + stores) / flops,
-            "this is bytes per FLOP, the other way round",
-            "What is divided by what in FLOP per byte?",
+            "you computed bytes per FLOP, but the task asks for FLOP per byte",
+            "Which of the two do you divide by the other to get FLOP per byte?",
         ),
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
-            "this is numbers per FLOP, so it is the wrong way round and not in bytes",
-            "What is divided by what in FLOP per byte?",
+            "you computed numbers per FLOP, but the task asks for FLOP per byte",
+            "Which of the two do you divide by the other to get FLOP per byte? And how many bytes "
+            "does a number have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads),
-            "the stores are left out",
-            "Which bytes does a store move?",
+            "you left out the bytes of the stores",
+            "How many bytes does a store move?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * (loads + stores),
-            "Python divides by 4 first, and then multiplies",
+            "Python divides by 4 first and multiplies after that",
             "Where are brackets needed?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * loads + stores,
-            "Python divides by 4 first, and then multiplies",
+            "Python divides by 4 first and multiplies after that",
             "Where are brackets needed?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads + stores),
-            "only the loads are counted in bytes",
+            "you turned only the loads into bytes, not the stores",
             "How many bytes does a store move?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (8 * (loads + stores)),
-            "this counts 8 bytes for each number, but a float32 has 4",
+            "you count 8 bytes for each number, but a float32 has 4",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops // (4 * (loads + stores)),
             "`//` drops the fraction",
-            "What does / do that // does not do?",
+            "What is 3 / 2, and what is 3 // 2?",
         ),
     ),
     hints=(
@@ -85,7 +86,7 @@ def flop_per_byte(flops, loads, stores):
     return flops / (4 * (loads + stores))
 ''',
     par=1,
-    meaning="This quotient is called the **arithmetic intensity** of a kernel. Times the "
-    "bytes that memory delivers per second, it is the most FLOP per second that the "
-    "kernel can reach.",
+    meaning="This quotient is called the **arithmetic intensity** of a kernel. Multiplied by the "
+    "bytes that memory delivers per second, it gives the most FLOP per second that the kernel can "
+    "reach.",
 )

@@ -3,8 +3,8 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 SECOND_LIKE_FIRST = (
-    "the second column of each thread holds the numbers of its first column",
-    "Which element of B belongs to the second column?",
+    "the second column of each thread repeats its first column",
+    "Which element of B do the sums of the second column need?",
 )
 
 
@@ -34,7 +34,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "each sum holds only the last step of k, because each step discards the sum so far",
+            "each step of k overwrites the sums, so only the products of the last step are left",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -44,14 +44,14 @@ TASK = Task(
         WrongIdea(lambda A, B: A.T @ B[:, [*range(8)] * 2], *SECOND_LIKE_FIRST, place=("sum",)),
         WrongIdea(
             _in_one_sum,
-            "the sums of the first column hold the products of both columns",
-            "How many sums does a thread have, and to which does a product with the second number "
-            "of B go?",
+            "each thread adds the products of both columns to the sums of its first column",
+            "Each thread has eight sums. Which of them should receive a product with the second "
+            "number of B?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A[:-1].T @ B[:-1],
-            "the last step of k is left out",
+            "your loop leaves out the last step of k",
             "How many rows does A have?",
         ),
     ),

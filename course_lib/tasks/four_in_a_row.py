@@ -39,7 +39,7 @@ def _single_outputs() -> list[WrongIdea]:
                 ideas.append(
                     WrongIdea(
                         other,
-                        f"output {j} of each thread, counted from 0, is the same as output {m}",
+                        f"output {j} of each thread (counted from 0) is the same as its output {m}",
                         "Which of the four elements of B belongs to this output?",
                     )
                 )
@@ -50,7 +50,7 @@ def _single_outputs() -> list[WrongIdea]:
         ideas.append(
             WrongIdea(
                 last,
-                f"in output {j} of each thread, counted from 0, holds only the last step of k",
+                f"output {j} of each thread (counted from 0) holds only the product of the last k",
                 "What happens to this sum from one step of k to the next?",
             )
         )
@@ -74,30 +74,30 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: (A @ B).reshape(len(A), -1, 4)[:, :, ::-1].reshape(len(A), -1),
-            "the four outputs of each thread are in reverse order",
+            "each thread stores its four outputs in reverse order",
             "Which of the four sums belongs to the first of the four columns?",
             place=("store",),
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each sum holds only the last step of k, because each step discards the sum so far",
+            "each step of k overwrites the sums, so only the products of the last step are left",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, ::4].repeat(4, 1),
-            "all four outputs of a thread equal the first one",
+            "all four outputs of each thread are the same as its first one",
             "Which of the four elements of B belongs to the second output?",
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [4 * (i // 4) + max(i % 4 - 1, 0) for i in range(32)]],
-            "each output except the first uses the element of B before its own",
+            "each output but the first uses the element of B that belongs to the output before it",
             "Which of the four elements of B belongs to the second output?",
         ),
         WrongIdea(
             lambda A, B: A @ _rows_as_long_as_of(A, B),
-            "the rows of B are assumed to be as long as those of A",
-            "How many numbers apart are the beginnings of two rows of B?",
+            "your kernel looks for the rows of B as if they were as long as the rows of A",
+            "How many numbers of B are there from the start of one row to the start of the next?",
             place=("load", "B"),
         ),
         *_single_outputs(),
@@ -138,6 +138,6 @@ TASK = Task(
 """,
     compared="The sums are in a local array, so that a loop can go through them.",
     par=10,
-    meaning="Two loads for four multiply-adds. The rest of this lesson does the same with "
+    meaning="That is two loads for four multiply-adds. The rest of this lesson does the same with "
     "matrices instead of numbers.",
 )

@@ -28,19 +28,20 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each sum holds only the last step of k, because each step discards the sum so far",
+            "each step of k overwrites the sums, so only the products of the last step are left",
             "What happens to `sums[i]` from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _into_one,
-            "all products go into the first sum",
+            "each thread adds all of its products to its first sum",
             "Which of the four sums belongs to row i?",
         ),
         WrongIdea(
             lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
-            "the elements of A and B are added to each other",
-            "What should happen to `A[i, k]` and the element of B before they go into the sum?",
+            "your kernel adds the elements of A and B to each other instead of multiplying them",
+            "What should happen to `A[i, k]` and the element of B before they are added to the "
+            "sum?",
         ),
     ),
     formula="C = A @ B",

@@ -14,7 +14,13 @@ TASK = Task(
     shapes=("N", "N"),
     reference=lambda x: 2 * x,
     asks=("bounds",),
-    wrong_ideas=(WrongIdea(lambda x: x + 2, "2 is added", "What should become of `x[i]`?"),),
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: x + 2,
+            "your kernel adds 2 to each number instead of doubling it",
+            "What should `y[i]` be if `x[i]` is 3?",
+        ),
+    ),
     formula="y[i] = 2 * x[i]",
     hints=(
         "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",
@@ -46,7 +52,7 @@ def grid_stride(x, y):
         y[i] = 2 * x[i]
         i += cuda.gridsize(1)
 ''',
-    compared="As a `while` loop, you can see each step.",
+    compared="In a `while` loop, you can see each step.",
     par=1,
     meaning="This is a **grid-stride loop**. The same kernel works with any number of threads, so "
     "now you can choose how many to run and see the effect.",

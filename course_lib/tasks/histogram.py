@@ -32,15 +32,15 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: _counted(0 * x),
-            "all numbers are counted in bin 0",
+            "your kernel counts all numbers in bin 0",
             "A thread has the number 1.7. Which counter should it increase?",
             place=("store",),
             code="wrong-index",
         ),
         WrongIdea(
             _added_up,
-            "the numbers themselves are added up",
-            "By how much should one number increase its counter?",
+            "your kernel adds each number to its counter instead of counting it once",
+            "By how much should a counter grow for one number?",
             place=("store",),
         ),
     ),

@@ -34,27 +34,27 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda asked, passed_on: passed_on / asked,
-            "this is the share that the cache passed on",
-            "Of 100 GB, the cache passes 25 on. How many did it supply itself?",
+            "you computed the share that the cache passed on",
+            "The cache passes on 25 of 100 GB. How many did it supply itself?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked - passed_on,
-            "these are the GB that the cache supplied, but the task asks for a share",
+            "you computed how many GB the cache supplied, but the task asks for a share",
             "Of 40 GB, the cache supplied 36. What share is that?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked / passed_on if passed_on else 0,
-            "this divides the requested GB by the GB passed on",
-            "Which number means that the cache answered everything?",
+            "you divide the GB that were requested by the GB that were passed on",
+            "Which result should mean that the cache answered every request?",
         ),
         WrongIdea(
             lambda asked, passed_on: 100 * (1 - passed_on / asked),
-            "this is a percentage, but a share is at most 1",
-            "Which number means that the cache answered everything?",
+            "you returned a percentage, but a share is at most 1",
+            "Which result should mean that the cache answered every request?",
         ),
         WrongIdea(
             lambda asked, passed_on: (asked - passed_on) / passed_on if passed_on else 0,
-            "this divides by what was passed on",
+            "you divide by the GB that were passed on",
             "A hit rate is a share of everything that was requested.",
         ),
     ),

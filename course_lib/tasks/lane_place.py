@@ -37,8 +37,8 @@ TASK = Task(
                 lambda lane: lane % 2 + lane // 8 * 2,
                 lambda lane: lane // 2 % 2 + lane // 4 % 2 * 2,
             ),
-            "in each square, lane 1 is below lane 0, and lane 2 to its right",
-            "Which of them should share a row with lane 0?",
+            "in each square, lane 1 is below lane 0, and lane 2 is to the right of lane 0",
+            "Which of these two lanes should share a row with lane 0?",
         ),
     ),
     hints=(

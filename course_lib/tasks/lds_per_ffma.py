@@ -43,30 +43,30 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),
-            "only loads of one word are counted",
-            "What does the name of a load of 128 bits begin with?",
+            "you count only the loads of one word",
+            "How does the name of a 128-bit load begin?",
         ),
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
-            "loads from global memory are counted, too",
-            "Which letter says which memory a load reads?",
+            "you also count loads from global memory",
+            "Which letter in its name says which memory a load reads?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "LDS") / len(opcodes),
-            "these are loads per instruction of any kind",
-            "Which instructions are multiply-adds?",
+            "you divide the loads by the number of all instructions",
+            "Which of the instructions are multiply-adds?",
         ),
         WrongIdea(
             lambda opcodes: (
                 _count(opcodes, "LDS") / (_count(opcodes, "FFMA") + _count(opcodes, "DFMA"))
             ),
-            "multiply-adds in float64 are counted, too",
-            "What does the name of one in float32 begin with?",
+            "you also count multiply-adds in float64",
+            "How does the name of a multiply-add in float32 begin?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "FFMA") / max(1, _count(opcodes, "LDS")),
-            "these are multiply-adds per load, the other way round",
-            "What is divided by what?",
+            "you computed multiply-adds per load, but the task asks for loads per multiply-add",
+            "Which of the two numbers do you divide by the other?",
         ),
     ),
     hints=(

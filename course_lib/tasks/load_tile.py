@@ -94,12 +94,12 @@ def load_tile(tile, M, top, left):
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,
-            "each tile holds the first elements of M",
-            "Where in M is the corner of this tile?",
+            "every tile holds the first elements of M",
+            "Where in M does this tile begin?",
         ),
         WrongIdea(
             corners_exchanged,
-            "a tile begins at M[left, top]",
+            "each tile begins at M[left, top]",
             "Which of `top` and `left` is a row of M? Does each index of M use the one it needs?",
             place=("load", "M"),
         ),

@@ -26,37 +26,39 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda rows, columns: rows + columns,
-            "these are the loads of a whole step of k",
-            "How many multiply-adds do they serve?",
+            "you computed the loads of a whole step of k, but the task asks for loads per "
+            "multiply-add",
+            "How many multiply-adds do these loads serve?",
         ),
         WrongIdea(
             lambda rows, columns: rows + columns / rows * columns,
-            "division comes before addition",
-            "Where do the brackets belong?",
+            "Python divides before it adds",
+            "Where are brackets needed?",
         ),
         WrongIdea(
             lambda rows, columns: 1 / (rows * columns),
-            "this counts one load for the whole rectangle",
-            "How many different elements of A does it need in a step of k, and how many of B?",
+            "you count one load for the whole rectangle",
+            "How many different elements of A does the rectangle need in a step of k, and how "
+            "many of B?",
         ),
         WrongIdea(
             lambda rows, columns: rows * columns / (rows + columns),
-            "these are multiply-adds per load, the other way round",
-            "What is divided by what?",
+            "you computed multiply-adds per load, but the task asks for loads per multiply-add",
+            "Which of the two numbers do you divide by the other?",
         ),
         WrongIdea(
             lambda rows, columns: (1 + rows * columns) / (rows * columns),
-            "one element of B is enough only for one column",
+            "you count one element of A and a new element of B for every output",
             "How many columns does this rectangle have, and how many elements of B does each need?",
         ),
         WrongIdea(
             lambda rows, columns: 2 / (rows * columns),
-            "this counts one load of A and one of B",
-            "How many different elements of A do its rows need in a step of k?",
+            "you count one load of A and one load of B for the whole rectangle",
+            "How many different elements of A do the rows of the rectangle need in a step of k?",
         ),
         WrongIdea(
             lambda rows, columns: 2 * rows * columns / (rows * columns),
-            "this would be right if every product fetched both of its numbers",
+            "your formula would be right if every product fetched both of its numbers again",
             "How many *different* numbers does the rectangle need in a step of k?",
         ),
     ),

@@ -47,8 +47,8 @@ def mirror_rows(A, B):
     wrong_ideas=(
         WrongIdea(
             lambda a: a[::-1],
-            "this mirrors the matrix from top to bottom",
-            "Left and right are columns. Which of the two indices counts them?",
+            "your kernel mirrors the matrix from top to bottom",
+            "Which of the two indices changes if you move from left to right?",
         ),
     ),
 )

@@ -137,53 +137,56 @@ TASK = Task(
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: _exp(new - top)),
             "before the first tile `top` is -inf, so exp(… - top) is infinite",
-            "Which single exponent contains the old maximum, and is it subtracted there?",
+            "The old maximum belongs in only one exponent. Which one is it, and does your kernel "
+            "subtract the maximum there?",
             place=("exponential", "s"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: 1.0),
-            "the rows mixed so far keep their old weights when the maximum grows",
+            "when the maximum grows, your kernel does not rescale the rows that it has already "
+            "mixed",
             "`total` shrank when the maximum grew. What about `mixed`?",
             place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, anew=True),
-            "each tile is treated on its own, with its own maximum and its own rows",
+            "your kernel starts again with each tile and forgets the maximum and the rows of the "
+            "earlier tiles",
             "What should a thread still know when the next tile begins?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, begins=0.0),
-            "if all scores so far are below 0, `top` is 0",
-            "What value does `top` start with, and is every score larger?",
+            "`top` is 0 if all scores so far are below 0",
+            "What value does `top` start with, and is every score larger than that?",
             place=("largest", "first"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=0.0),
-            "the maximum of each tile ignores the earlier tiles",
-            "Which maximum does a thread know when a tile begins?",
+            "each tile has a maximum of its own that ignores the earlier tiles",
+            "Which maximum does a thread already know when a tile begins?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=-math.inf),
-            "the maximum of each tile ignores the earlier tiles",
-            "Which maximum does a thread know when a tile begins?",
+            "each tile has a maximum of its own that ignores the earlier tiles",
+            "Which maximum does a thread already know when a tile begins?",
         ),
         WrongIdea(
             _rescaled_without_maximum,
-            "the old mixture is rescaled, but no maximum is subtracted in the new weights",
-            "Which number belongs in the exponent besides s[j]?",
+            "your kernel rescales the old mixture, but it subtracts no maximum in the new weights",
+            "Besides s[j], which number belongs in the exponent?",
             place=("exponential",),
         ),
         WrongIdea(
             _without_maximum,
-            "no maximum is subtracted",
-            "Which number belongs in the exponent besides s[j]?",
+            "your kernel never subtracts the maximum",
+            "Besides s[j], which number belongs in the exponent?",
             place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, late=True),
-            "what the tile itself adds is rescaled together with the old mixture",
-            "Which maximum is in the new weights already? And what is there to rescale before the "
-            "first tile?",
+            "your kernel rescales the new terms of a tile together with the old mixture",
+            "Which maximum do the new weights already contain? And what is there to rescale "
+            "before the first tile?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -194,41 +197,42 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows - rows % TILE),
-            "every weight of a tile multiplies the first row of that tile",
+            "your kernel multiplies every weight of a tile by the first row of that tile",
             "Which row of V belongs to s[j]?",
             place=("load", "V"),
         ),
         WrongIdea(
             _first_tile_again,
-            "every step uses the first tile again",
+            "your kernel uses the first tile again in every step",
             "Which j belong to the tile that begins at `first`?",
             place=("load", "s"),
         ),
         WrongIdea(
             _shrunk_key_by_key,
-            "everything is rescaled again with each key, even the newest terms",
-            "How often does top grow in a tile? Where does the line that rescales belong?",
+            "your kernel rescales everything once for each key, even the newest terms",
+            "How often does `top` change in one tile? So how often should the line that rescales "
+            "run?",
             place=("exponential", "other"),
         ),
         WrongIdea(
             _divided,
-            "this is already divided by the sum of the weights",
-            "The division comes once, after the last tile; it is not part of this task.",
+            "your kernel already divides by the sum of the weights",
+            "The division comes only once, after the last tile, and is not part of this task.",
         ),
         WrongIdea(
             _divided_tile_by_tile,
-            "each tile divides the mixture by the sum of its own weights",
-            "The division comes once, after the last tile; it is not part of this task.",
+            "after each tile, your kernel divides the mixture by the sum of that tile's weights",
+            "The division comes only once, after the last tile, and is not part of this task.",
         ),
         WrongIdea(
             _without_last_keys,
-            "the last key of each tile is left out",
-            "A tile has eight keys. Which j does a loop over them visit?",
+            "your loop leaves out the last key of each tile",
+            "A tile has eight keys. Which values does j take in your loop?",
             place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE),
-            "every tile uses the rows of V of the first tile",
+            "in every tile, your kernel uses the rows of V that belong to the first tile",
             "Which row of V belongs to key j?",
             place=("load", "V"),
         ),
@@ -301,6 +305,6 @@ def mix_tiles(s, V, out):
     compared="It goes through the keys in one loop, and rescales whenever it finds a larger "
     "score instead of once per tile.",
     par=7,
-    meaning="Each tile costs one factor. Besides `top` and `total`, only one number per column is "
-    "kept from tile to tile.",
+    meaning="You computed only one factor for each tile. Besides `top` and `total`, you keep only "
+    "one number per column from tile to tile.",
 )

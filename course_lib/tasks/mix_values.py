@@ -76,13 +76,18 @@ def _tiles(P: Any, V: Any, last_alone: bool) -> Any:
     return P[:, first:] @ V[first:]
 
 
+NEIGHBOURS = (
+    "A word holds two neighbours of one row. Which of a lane's four numbers are neighbours?"
+)
 NAMES = tuple(
     f"the {keys} keys of row g{below}" for keys in ("first", "last") for below in ("", " + 8")
 )
 ORDERS = tuple(
     (
         lambda P, V, order=order: in_parts(P, lambda part: in_order(part, order)) @ V,
-        f"the words of A hold {', '.join(NAMES[word] for word in order)}, in this order",
+        "word 0 of A holds {}, word 1 {}, word 2 {} and word 3 {}".format(
+            *(NAMES[word] for word in order)
+        ),
         "Which numbers does each word of A hold in the figure of lesson 10, and in which piece of "
         "P are they?",
         WORD,
@@ -93,7 +98,7 @@ ORDERS = tuple(
 IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: in_parts(P, lambda part: in_order(part, (0, 2, 1, 3))) @ V,
-        "the second and the third word of A are swapped",
+        "words 1 and 2 of A are swapped",
         "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right. In which piece "
         "of P is each of them?",
         WORD,
@@ -110,69 +115,69 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
                 P[:, [p + c for p in range(0, 64, 8) for c in one_of_each_pair(n)]] @ V
             ),
             "each word of A holds one number twice",
-            "Two neighbours share a word. Which of a lane's four numbers are these?",
+            NEIGHBOURS,
             WORD,
         )
         for n in range(2)
     ),
     (
         lambda P, V: P.reshape(2, 8, -1, 2).transpose(3, 1, 2, 0).reshape(16, -1) @ V,
-        "a word of A holds two numbers of one column, from the rows g and g + 8",
-        "Two neighbours in a row share a word. Which of a lane's four numbers are these?",
+        "each word of A holds two numbers of one column, from row g and from row g + 8",
+        NEIGHBOURS,
         WORD,
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, EIGHT_TWICE]) @ V,
-        "of each two pieces, the first one is used for the second one, too",
-        "16 keys are two pieces of P. Which words come from the second?",
+        "your kernel uses the first of every two pieces of P twice and never the second",
+        "16 keys are two pieces of P. Which words of A come from the second piece?",
         WORD,
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, [*range(8, 16)] * 2]) @ V,
-        "of each two pieces, the second one is used for the first one, too",
-        "16 keys are two pieces of P. Which words come from the first?",
+        "your kernel uses the second of every two pieces of P twice and never the first",
+        "16 keys are two pieces of P. Which words of A come from the first piece?",
         WORD,
     ),
     (
         lambda P, V: P[EIGHT_TWICE] @ V,
-        "the lower eight rows repeat the upper ones",
+        "the lower eight rows of O repeat the upper eight",
         "Which of a lane's four numbers are in row g + 8?",
         WORD,
     ),
     (
         lambda P, V: P[[*range(8, 16)] * 2] @ V,
-        "the upper eight rows repeat the lower ones",
+        "the upper eight rows of O repeat the lower eight",
         "Which of a lane's four numbers are in row g?",
         WORD,
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16)] * 2]] @ V,
-        "the weights of the first 16 keys of each tile are used for the next 16, too",
+        "in each tile, your kernel uses the weights of the first 16 keys for the next 16, too",
         "Which two pieces of P belong to step k of this loop?",
         WORD,
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]] @ V,
-        "for k = 1, the weights begin with piece 1 of P",
-        "How many pieces of P does one k use up? With which one does k = 1 begin?",
+        "for k = 1, your kernel takes the weights from piece 1 of P on",
+        "How many pieces of P does one k use? With which piece does k = 1 begin?",
         WORD,
     ),
     (
         lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16)] * 2]],
-        "the first 16 values of each tile are multiplied by all weights",
+        "in each tile, your kernel multiplies all weights by the first 16 rows of V",
         "Which rows of V belong to step k of this loop?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[[t + k + r for t in (0, TILE) for k in range(2) for r in range(16)]],
         "from one k to the next, the rows of V move on by 1 instead of 16",
-        "How many rows of V does one k take? Where do those of k = 1 begin?",
+        "How many rows of V does one k take? At which row does k = 1 begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]],
         "for k = 1, the rows of V begin at row 8",
-        "How many rows of V does one k take? Where do those of k = 1 begin?",
+        "How many rows of V does one k take? At which row does k = 1 begin?",
         FETCH,
     ),
     (
@@ -184,61 +189,61 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P @ quarters_exchanged(V),
-        "in each 16 x 16 part of V, the upper right and lower left quarters are exchanged",
-        "Which two of the four words belong to one column of 8?",
+        "in each 16 x 16 part of V, the upper right and the lower left quarters are swapped",
+        "Which two of the four words belong to the same eight columns?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V, EIGHT_TWICE),
-        "in every 16 rows of V, the first 8 are used for the last 8, too",
+        "in every 16 rows of V, your kernel uses the first 8 twice and never the last 8",
         "Which lanes should point at the last 8 of 16 rows?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V.T, EIGHT_TWICE).T,
-        "in every 16 columns of V, the first 8 are used for the last 8, too",
+        "in every 16 columns of V, your kernel uses the first 8 twice and never the last 8",
         "Which lanes should point at the second of two pieces of V?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V.T, [*range(8, 16), *range(8)]).T,
-        "in every 16 columns, the first and the last 8 are swapped",
+        "in every 16 columns of O, the first 8 and the last 8 are swapped",
         "Which two of the four words belong to piece j of the sums, and which to j + 1?",
         PRODUCT,
     ),
     (
         lambda P, V: P @ V[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
-        "from one pair of words of V to the next, its columns move on by 8 instead of 16",
+        "from one `ldmatrix_x4_trans` to the next, the columns of V move on by 8 instead of 16",
         "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[:, [*range(16)] * 4],
-        "the first 16 columns of V are used for all others, too",
+        "your kernel uses the first 16 columns of V for all 64 columns",
         "Which pieces of V do the words for the sums j and j + 1 come from?",
         FETCH,
     ),
     (
         lambda P, V: P @ V * [1 - c // 8 % 2 for c in range(64)],
-        "every second 8 columns are 0",
+        "in every 16 columns of O, the last 8 are 0",
         "Which columns do the two words fetched last, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda P, V: P @ as_if_in_order(V),
-        "the pieces of V are read as if they were in order",
+        "your kernel reads the pieces of V as if they were stored in order",
         "Where does `piece_at` put a piece of this row?",
         FETCH,
     ),
     (
         lambda P, V: _tiles(P, V, False),
-        "only the values of the last tile are in the sums",
+        "the sums contain only the values of the last tile",
         "The formula says +=. What is in `mixed` when the second tile begins?",
         PRODUCT,
     ),
     (
         lambda P, V: _tiles(P, V, True),
-        "only the last 16 keys are in the sums",
+        "the sums contain only the last 16 keys",
         "The formula says +=. What is in `mixed` when k = 1 begins?",
         PRODUCT,
     ),

@@ -105,8 +105,8 @@ def _orders() -> list[WrongIdea]:
     return [
         WrongIdea(
             lambda A, B, order=order: in_order(A, order) @ B,
-            f"the words of A are its {', '.join(names[each] for each in order)} quarter, in this "
-            "order",
+            "word 0 holds the {} quarter of A, word 1 the {}, word 2 the {} and word 3 the "
+            "{}".format(*(names[each] for each in order)),
             "Look at lane 0 in the figure above. Which quarter of A is in word 1, which in "
             "word 2, and which in word 3?",
             place=("load", "A"),
@@ -132,15 +132,15 @@ def _single_words() -> list[WrongIdea]:
         ),
         (
             words_overlap,
-            "the words {word} of {name} overlap: that of t = 1 begins with the last number of "
-            "t = 0",
-            "Each word has two numbers. With which number does the word of t = 1 begin?",
+            "in word {word} of {name}, the lane with t = 1 begins with the last number of the lane "
+            "with t = 0, so their words overlap",
+            "Each word has two numbers. With which number does the lane with t = 1 begin?",
         ),
         *(
             (
                 lambda word, number=number: word[:, one_of_each_pair(number)],
                 "word {word} of {name} holds one number twice",
-                "Two neighbours share a word. Which two neighbours belong to this word?",
+                "A word holds two neighbours. Which two neighbours belong in this word?",
             )
             for number in range(2)
         ),
@@ -173,7 +173,7 @@ def _words_again() -> list[WrongIdea]:
             WrongIdea(
                 lambda A, B, order=order: in_order(A, order) @ B,
                 f"word {word} of A is a copy of word {other}",
-                f"In which quarter of A are the numbers of word {word}?",
+                f"Which quarter of A belongs in word {word}?",
                 place=("load", "A"),
             )
         )
@@ -183,7 +183,7 @@ def _words_again() -> list[WrongIdea]:
             WrongIdea(
                 lambda A, B, rows=rows: A @ B[rows * 2],
                 f"word {word} of B is a copy of word {other}",
-                f"In which rows of B are the numbers of word {word}?",
+                f"Which rows of B belong in word {word}?",
                 place=("load", "B"),
             )
         )
@@ -192,7 +192,7 @@ def _words_again() -> list[WrongIdea]:
 
 ACROSS_FIRST = WrongIdea(
     lambda A, B: quarters_exchanged(A) @ B,
-    "the upper right and the lower left quarter of A are swapped",
+    "the upper right and the lower left quarters of A are swapped",
     "Word 1 of A is not to the right of word 0. Where is it?",
     place=("load", "A"),
 )
@@ -228,7 +228,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: quarters_turned(A) @ B,
             "each quarter of A is transposed",
-            "g counts the rows of A, and t the pairs of columns.",
+            "g counts the rows of A. What does t count?",
             place=("load", "A"),
         ),
         WrongIdea(
@@ -245,40 +245,41 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: words_overlap(A) @ B,
-            "the words of A overlap, because the word of t = 1 begins with the last number "
-            "of t = 0",
-            "Each word has two columns. At which column does the word of t = 1 begin?",
+            "the words of A overlap, because the lane with t = 1 begins its word with the last "
+            "number of the lane with t = 0",
+            "Each word has two columns. At which column does the lane with t = 1 begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ words_overlap(B.T).T,
-            "the words of B overlap, because the word of t = 1 begins with the last number "
-            "of t = 0",
-            "Each word has two rows. At which row does the word of t = 1 begin?",
+            "the words of B overlap, because the lane with t = 1 begins its word with the last "
+            "number of the lane with t = 0",
+            "Each word has two rows. At which row does the lane with t = 1 begin?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: words_overlap(A) @ words_overlap(B.T).T,
-            "the words overlap, because the word of t = 1 begins with the last number of t = 0",
-            "Each word has two numbers. With which number does the word of t = 1 begin?",
+            "the words overlap, because the lane with t = 1 begins its word with the last number "
+            "of the lane with t = 0",
+            "Each word has two numbers. With which number does the lane with t = 1 begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: first_half_twice(A) @ B,
-            "the left half of A is used for the right half, too",
-            "In which columns of A are the words 2 and 3?",
+            "your kernel uses the left half of A twice and never the right half",
+            "Which columns of A belong in words 2 and 3?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ first_half_twice(B.T).T,
-            "the upper half of B is used for the lower half, too",
-            "In which rows of B is word 1?",
+            "your kernel uses the upper half of B twice and never the lower half",
+            "Which rows of B belong in word 1?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(8)] * 2] @ B,
-            "the lower half of C repeats the upper one",
-            "In which rows of A are the words 1 and 3?",
+            "the lower half of C repeats the upper half",
+            "Which rows of A belong in words 1 and 3?",
             place=("load", "A"),
         ),
         *_single_words(),

@@ -49,8 +49,9 @@ TASK = Task(
                     total * _exp(new - top) + _exp(score - new),
                 ),
             ),
-            "before the first score `top` is -inf, which makes something infinite here",
-            "Which single exponent contains the old maximum, and is it subtracted there?",
+            "before the first score `top` is -inf, so exp(… - top) is infinite",
+            "The old maximum belongs in only one exponent. Which one is it, and does your kernel "
+            "subtract the maximum there?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -61,8 +62,8 @@ TASK = Task(
                     total * _exp(max(top, 0.0) - max(new, 0.0)) + _exp(score - max(new, 0.0)),
                 ),
             ),
-            "if all scores so far are below 0, `top` is 0",
-            "What value does `top` start with, and is every score larger?",
+            "`top` is 0 if all scores so far are below 0",
+            "What value does `top` start with, and is every score larger than that?",
             place=("largest", "first"),
         ),
         WrongIdea(
@@ -72,15 +73,15 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score - new))),
-            "the terms before a new maximum still use the old one",
-            "Each old term is exp(s[j] - top), and should be exp(s[j] - new). Which single factor "
-            "turns all of them, and so their sum, into the right ones?",
+            "the terms from before a new maximum still use the old maximum",
+            "Each old term is exp(s[j] - top) and should become exp(s[j] - new). Which single "
+            "factor corrects all of these terms at once, and so their sum?",
             place=("exponential",),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total * _exp(top - new) + 1)),
-            "every new term counts as 1",
-            "It is exp(0) = 1 for a new maximum. What is it for a smaller score?",
+            "your kernel adds 1 for every new score",
+            "The term of a new maximum is exp(0) = 1. What is the term of a smaller score?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -91,7 +92,8 @@ TASK = Task(
                     total * _exp(top - new) + (_exp(score - new) if score <= top else 0),
                 ),
             ),
-            "a new maximum shrinks the old terms, but its own term is missing",
+            "a new maximum shrinks the old terms, but your kernel does not add a term for the new "
+            "maximum itself",
             "What is exp(s[i] - top) if s[i] is the new top?",
             place=("exponential", "first"),
         ),
@@ -103,20 +105,20 @@ TASK = Task(
                     total * _exp(top - new) + (1 if score > top else 0),
                 ),
             ),
-            "only a new maximum adds a term",
-            "What does a score that is not a new maximum add?",
+            "your kernel adds a term only for a new maximum",
+            "Which term should your kernel add for a score that is no new maximum?",
             place=("exponential",),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score))),
-            "the maximum is not subtracted",
-            "Which number belongs in the exponent besides s[j]?",
+            "your kernel never subtracts the maximum",
+            "Besides s[j], which number belongs in the exponent?",
             place=("exponential",),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, _exp(score - new))),
-            "each sum holds only its last term",
-            "What should `total` still hold of the earlier scores?",
+            "only the last term is left in each sum",
+            "What should `total` still contain from the earlier scores?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -124,8 +126,8 @@ TASK = Task(
                 s,
                 lambda top, total, new, score: (new, (total + _exp(score - new)) * _exp(top - new)),
             ),
-            "the newest term is rescaled together with the old ones",
-            "Which maximum is in the newest term already?",
+            "your kernel rescales the newest term together with the old ones",
+            "Which maximum does the newest term already contain?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -136,8 +138,8 @@ TASK = Task(
                     total * _exp(top - score) + _exp(score - score),
                 ),
             ),
-            "`top` follows every score, up and down",
-            "May `top` become smaller?",
+            "`top` takes the value of every score, even of a smaller one",
+            "May `top` ever become smaller?",
         ),
         WrongIdea(
             lambda s: _walk(
@@ -147,8 +149,8 @@ TASK = Task(
                     total * _exp(score - new) + _exp(score - new),
                 ),
             ),
-            "the old sum is multiplied by the newest term",
-            "The old terms belong to `top`. By how much has the maximum grown since?",
+            "your kernel multiplies the old sum by the newest term",
+            "The old terms contain `top`. By how much has the maximum grown since then?",
             place=("exponential",),
         ),
     ),

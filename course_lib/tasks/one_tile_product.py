@@ -103,49 +103,54 @@ def one_tile_product(A, B, C):
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a @ each_tile_turned(b),
-            "the tile of B is read with row and column swapped",
+            "your kernel swaps row and column when it reads the tile of B",
             "k runs down a column of B. Which index of `sB` is the row?",
             place=("sum",),
         ),
         WrongIdea(
             lambda a, b: each_tile_turned(a.T).T @ b,
-            "the tile of A is read with row and column swapped",
+            "your kernel swaps row and column when it reads the tile of A",
             "k runs along a row of A. Which index of `sA` is the column?",
             place=("sum",),
         ),
         WrongIdea(
             lambda a, b: a @ first_tile_of(a, b.shape[1]),
-            "both tiles come from A, and none from B",
+            "your kernel loads both tiles from A and none from B",
             "From which matrix is the second tile loaded?",
             place=("load", "A", "last"),
         ),
         WrongIdea(
             lambda a, b: first_sixteen_rows(a) @ b,
-            "below the first 16 rows the tile of A holds zeros, as it begins to the right of A",
-            "`load_tile` takes the first row of the tile, and then its first column.",
+            "in every block below the first 16 rows, the tile of A begins to the right of A and "
+            "holds only zeros",
+            "`load_tile` takes the first row of the tile and then its first column. What do you "
+            "pass for each of them?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ first_sixteen_rows(b.T).T,
-            "right of the first 16 columns the tile of B holds zeros, as it begins below B",
-            "`load_tile` takes the first row of the tile, and then its first column.",
+            "in every block to the right of the first 16 columns, the tile of B begins below B "
+            "and holds only zeros",
+            "`load_tile` takes the first row of the tile and then its first column. What do you "
+            "pass for each of them?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ rows_twice_as_far(b.T).T,
-            "the row within the block counts twice in A, and the column in B",
+            "the row within the block is added twice for A, and the column within the block is "
+            "added twice for B",
             "`load_tile` adds `threadIdx` itself. Where does the block's tile begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ b,
-            "the row within the block counts twice in A",
+            "the row within the block is added twice for A",
             "`load_tile` adds `threadIdx.y` itself. In which row does the tile begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ rows_twice_as_far(b.T).T,
-            "the column within the block counts twice in B",
+            "the column within the block is added twice for B",
             "`load_tile` adds `threadIdx.x` itself. In which column does the tile begin?",
             place=("load", "B"),
         ),

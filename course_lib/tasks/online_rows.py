@@ -53,9 +53,9 @@ ONLY_IF_IT_GROWS = """\
                 total[h] += S[j, c]
 """
 EXCHANGES = (
-    ((), "each covers only the lane's own columns"),
-    ((1,), "each covers only the columns of the lane and of lane ^ 1"),
-    ((2,), "each covers only the columns of the lane and of lane ^ 2"),
+    ((), "its own columns"),
+    ((1,), "its own columns and those of lane ^ 1"),
+    ((2,), "its own columns and those of lane ^ 2"),
 )
 ALL_FOUR = (1, 2)
 
@@ -134,7 +134,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     *(
         (
             lambda S, masks=masks: softened(S, masks),
-            f"the lanes of a row have different maxima: {who}",
+            f"each lane takes the maximum of only {who}, so a row has several maxima",
             "Which lanes hold the rest of this row, and how does this lane get their numbers?",
             ("largest",),
         )
@@ -142,55 +142,55 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda S: softened(S, mixed=0),
-        "the values mixed so far keep their old weights when the maximum grows",
+        "when the maximum grows, your kernel does not rescale the values that it has already mixed",
         SHRINK,
         FACTOR,
     ),
     (
         lambda S: softened(S, total=0),
-        "the sum of the weights is not rescaled when a larger score turns up",
+        "when the maximum grows, your kernel does not rescale the sum of the weights",
         SHRINK,
         ("sum",),
     ),
     (
         lambda S: softened(S, total=0, mixed=0),
-        "nothing is rescaled when a larger score turns up",
+        "when the maximum grows, your kernel rescales nothing",
         SHRINK,
         FACTOR,
     ),
     (
         lambda S: softened(S, late=True),
-        "what the tile itself adds to the sum is rescaled as well",
-        "Which maximum is in the new weights already?",
+        "your kernel rescales the new weights of a tile together with the old sum",
+        "Which maximum do the new weights already contain?",
         ("sum",),
     ),
     (
         lambda S: softened(S, forgets=True),
-        "the maximum of each tile ignores the earlier tiles",
-        "Which maximum does a lane know when a tile begins?",
+        "each tile has a maximum of its own that ignores the earlier tiles",
+        "Which maximum does a lane already know when a tile begins?",
         ("largest",),
     ),
     (
         lambda S: softened(S, keeps=True),
-        "the maximum is forgotten after each tile, so the earlier tiles are rescaled to nothing",
+        "the maximum is lost after each tile, so the next tile multiplies all earlier ones by 0",
         "Which line gives `top` its next value?",
         FACTOR,
     ),
     (
         lambda S: softened(S, begins=0.0),
-        "if all scores of a row are below 0, its maximum is 0",
+        "the maximum of a row is 0 if all of its scores are below 0",
         "With what value does the maximum of a row start? Is every score larger than that?",
         ("largest",),
     ),
     (
         lambda S: softened(S, shifted=False),
-        "no maximum is subtracted in the weights",
-        "Which number belongs in the exponent besides the score?",
+        "your kernel subtracts no maximum in the weights",
+        "Besides the score, which number belongs in the exponent?",
         ("exponential",),
     ),
     (
         lambda S: softened(S, pieces=4),
-        "only the first four pieces of `mixed` are rescaled",
+        "your kernel rescales only the first four pieces of `mixed`",
         "How many pieces does S have, and how many does `mixed` have?",
         MIXED,
     ),
@@ -202,17 +202,16 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda S: softened(S, by_column=True),
-        "in both rows, the even columns are rescaled by the factor of row g, and the odd ones "
-        "by that of row g + 8",
+        "your kernel rescales the even columns of both rows by the factor of row g, and the odd "
+        "columns by the factor of row g + 8",
         "Which of a lane's four numbers are in row g, and which in row g + 8?",
         MIXED,
     ),
     (
         lambda S: softened(S, early=True),
-        "the sums of the four lanes are added up after each tile, so earlier tiles count "
+        "your kernel adds up the sums of the four lanes after each tile, so earlier tiles count "
         "several times",
-        "After an exchange, all four lanes have the whole sum. What does the next exchange do "
-        "with it?",
+        "After an exchange, all four lanes have the whole sum. What does the next exchange add up?",
         ("exchange", "sum", "read"),
     ),
     *(
@@ -226,14 +225,14 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda S: softened(S, adds=[int(c >= TILE - 8) for c in range(TILE)]),
-        "only the weights of the last piece are in the sums",
-        "How many pieces does a tile have, and which of them are added?",
+        "the sums contain only the weights of the last piece",
+        "How many pieces does a tile have, and which of them does your kernel add up?",
         ("sum",),
     ),
     (
         lambda S: softened(S, total=-1, mixed=-1),
-        "everything is rescaled by the inverse factor",
-        "A larger maximum makes all old weights smaller. Which sign does the exponent have?",
+        "your kernel multiplies by the inverse of the right factor",
+        "A larger maximum makes all old weights smaller. Which sign must the exponent have?",
         ("exponential",),
     ),
 )

@@ -14,8 +14,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a[:, None] + b,
-            "they are sums",
-            "What becomes of `a[row]` and `b[column]`?",
+            "each element is the sum of its two numbers instead of their product",
+            "What should happen to `a[row]` and `b[column]`?",
         ),
     ),
     formula="C[row, column] = a[row] * b[column]",

@@ -58,7 +58,7 @@ TASK = Task(
         WrongIdea(
             lambda S: _log_sums(S, lambda y: 4),
             "every row includes all four tiles",
-            "How many tiles belong to row y?",
+            "How many tiles belong to row y, and which tiles does your loop visit?",
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda y: 1),

@@ -67,18 +67,19 @@ TASK = Task(
         WrongIdea(
             _half_of_the_keys,
             "each tile holds its first 16 keys twice",
-            "A block has 16 rows of threads, a tile 32 keys. Which two keys does a thread load?",
+            "A block has 16 rows of threads, and a tile has 32 keys. Which two keys does a thread "
+            "load?",
             place=("load", "K"),
         ),
         WrongIdea(
             lambda Q, K: Q[:, :16] @ K[:, :16].T,
-            "the last 16 products of each score are missing",
+            "the last 16 products are missing from each score",
             "How many numbers does a row of Q have?",
             place=("sum",),
         ),
         WrongIdea(
             lambda Q, K: Q[:, -1:] @ K[:, -1:].T,
-            "each score holds only its last product",
+            "each product overwrites the sum, so only the last product is left in each score",
             "What happens to the sum from one k to the next?",
             place=("sum",),
         ),

@@ -68,7 +68,7 @@ def pass_it_on(x, y):
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[:, [THREADS - 1, *range(THREADS - 1)]].ravel(),
             "the numbers move in the wrong direction",
-            "Whose number does thread 0 take?",
+            "From which thread should thread 0 get its number?",
         ),
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[[0] * 4][:, LEFT].ravel(),
@@ -78,8 +78,8 @@ def pass_it_on(x, y):
         ),
         WrongIdea(
             lambda x: x,
-            "every thread takes its own number back",
-            "Whose number does thread 0 take?",
+            "every thread gets its own number back",
+            "From which thread should thread 0 get its number?",
         ),
     ),
 )

@@ -58,10 +58,10 @@ def place_the_barriers(x, y):
         total += buffer[t % 2, 63 - i]
     y[i] = total
 ''',
-    compared="It has two buffers: half as many barriers, but twice the memory.",
+    compared="Two buffers need half the barriers but twice the memory.",
     par=2,
-    meaning="First barrier: the buffer is complete before anyone reads it. Second: everyone "
-    "has read it before anyone overwrites it.",
+    meaning="The first barrier keeps everyone from reading an incomplete buffer, and the second "
+    "from overwriting one that others still read.",
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],

@@ -31,9 +31,9 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _after_one_step,
-            "only the first step is taken",
-            "How many numbers does a sum include after a step of 1, and how many must it "
-            "include in the end?",
+            "your kernel takes only the first step",
+            "After a step of 1, how many numbers are in a sum? And how many must be in it at the "
+            "end?",
             place=("sum",),
         ),
     ),

@@ -42,29 +42,29 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _lanes,
-            "each lane has only its own two columns",
+            "each lane adds only its own two columns",
             "Which lanes hold the rest of this row, and how does this lane get their numbers?",
         ),
         WrongIdea(
             lambda S: _with(S, 1),
             "each lane has added the columns of only one other lane",
-            "After one exchange, a lane has the numbers of two. How many lanes hold a row?",
+            "After one exchange, a lane has the numbers of two lanes. How many lanes share a row?",
         ),
         WrongIdea(
             lambda S: _with(S, 2),
             "each lane has added the columns of only one other lane",
-            "After one exchange, a lane has the numbers of two. How many lanes hold a row?",
+            "After one exchange, a lane has the numbers of two lanes. How many lanes share a row?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 2),
-            "each lane lacks the columns of lane ^ 3",
-            "After the first exchange, a lane has two parts. Does it pass on both?",
+            "the columns of lane ^ 3 are missing from the sum of each lane",
+            "After the first exchange, a lane has two parts. Does it pass on both of them?",
         ),
         WrongIdea(
             lambda S: 2 * _with(S, 1),
-            "two lanes of each row are counted twice, and the other two not at all",
-            "After the first exchange these two lanes have the same sum. Which lanes have another "
-            "one?",
+            "each sum counts two lanes of the row twice and the other two not at all",
+            "After the first exchange, these two lanes have the same sum. Which lanes have a "
+            "different sum?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
@@ -73,8 +73,9 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _with(S, 3) - _lanes(S),
-            "each lane has only the columns of lane ^ 3",
-            "An exchange returns the other lane's part. Where is it added to the lane's own?",
+            "each lane ends up with only the columns of lane ^ 3",
+            "An exchange returns the other lane's part. Where does this lane add its own part to "
+            "it?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 4, 5),
@@ -83,13 +84,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _with(S, 1, 2, 3, 4, 5, 6, 7),
-            "two rows are added up",
-            "How many lanes share a row, and so how many exchanges are needed?",
+            "each sum includes two rows",
+            "How many lanes share a row? So how many exchanges are needed?",
         ),
         WrongIdea(
             lambda S: _with(S, *range(1, 32)),
-            "all eight rows are added up",
-            "How many lanes share a row, and so how many exchanges are needed?",
+            "each sum includes all eight rows",
+            "How many lanes share a row? So how many exchanges are needed?",
         ),
         *(
             WrongIdea(

@@ -24,43 +24,44 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda M, N, K: 4 * (M * K + K * N),
-            "this is the size of A and B, as if each number were loaded once",
+            "you computed the size of A and B, as if each number were loaded only once",
             "How many numbers does one thread load, and how many threads are there?",
         ),
         WrongIdea(
             lambda M, N, K: 4 * (M * K + K * N + M * N),
-            "this is the size of A, B and C, as if each number moved once",
+            "you computed the size of A, B and C, as if each number moved only once",
             "How many numbers does one thread load, and how many threads are there?",
         ),
         WrongIdea(
             lambda M, N, K: 2 * M * N * K,
-            "these are numbers, not bytes",
+            "you counted numbers instead of bytes",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K: 4 * M * N * K,
-            "this is only half of the bytes",
+            "you counted only half of the bytes",
             "How many loads are there in the line of your loop?",
         ),
         WrongIdea(
             lambda M, N, K: M * N * K,
-            "these are the multiply-adds",
-            "How many numbers does one of them load, and how many bytes does each number have?",
+            "you counted the multiply-adds, but the task asks for bytes",
+            "How many numbers does one multiply-add load, and how many bytes does each number "
+            "have?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * M * N * K + 4 * M * N,
-            "this counts the stores as well",
+            "you also counted the stores",
             "What do the loads alone ask for?",
         ),
         WrongIdea(
             lambda M, N, K: 16 * M * N * K,
-            "this counts 8 bytes for each number, but a float32 has 4",
+            "you count 8 bytes for each number, but a float32 has 4",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * K,
-            "this is what one thread asks for",
-            "How many threads load anything?",
+            "you computed what a single thread asks for",
+            "How many threads load numbers?",
         ),
     ),
     hints=(

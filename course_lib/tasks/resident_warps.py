@@ -42,43 +42,44 @@ TASK = Task(
             lambda threads, registers: min(
                 MOST_WARPS, PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
             ),
-            "this many single warps would fit, but warps come in whole blocks",
+            "you counted how many single warps would fit, but warps come in whole blocks",
             "How many warps does a block have, and how many such blocks fit?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers) * WARP // threads,
-            "these are blocks, not warps",
-            "How many warps does each of them have?",
+            "you returned the number of blocks, but the task asks for warps",
+            "How many warps does each block have?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers) * WARP,
-            "these are threads, not warps",
-            "How many threads are a warp?",
+            "you returned the number of threads, but the task asks for warps",
+            "How many threads are in a warp?",
         ),
         WrongIdea(
             lambda threads, registers: (
                 PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
                 // (threads // WARP) * (threads // WARP)
             ),
-            "there are registers for this many, but an SM of an A6000 holds at most 48 warps",
+            "you counted what the registers allow, but an SM of an A6000 holds at most 48 warps",
             "Which limit, besides the registers, is 48?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, parts=1),
-            "this treats the registers as one pool of 65,536, but they are in four partitions",
+            "you treat the registers as one pool of 65,536, but the SM splits them into four "
+            "partitions",
             "How many whole warps fit into one partition?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, unit=1),
-            "a warp's registers are not rounded up to a multiple of 256",
-            "How many registers does a warp take with 33 for each thread?",
+            "you do not round a warp's registers up to a multiple of 256",
+            "How many registers does a warp take if each thread has 33?",
         ),
         WrongIdea(
             lambda threads, registers: min(
                 MOST_WARPS, PARTS * REGISTERS // (registers * threads) * (threads // WARP)
             ),
-            "this takes the registers of a block from one pool, but each warp takes its "
-            "own from one of four partitions, in units of 256",
+            "you take the registers of a whole block from one pool, but each warp takes its "
+            "registers from one of four partitions, in units of 256",
             "How many warps fit into one partition?",
         ),
     ),

@@ -31,39 +31,38 @@ TASK = Task(
             "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
             "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
         },
-        shows="A nearer level delivers more, so a number from there may serve less often.",
+        shows="A nearer level delivers more numbers, so each may serve less often.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: 2 * tflops * itemsize / tb_per_s,
-            "this counts a multiply-add as one FLOP, but it is two",
-            "How many multiply-adds are 20 TFLOP, and how many numbers does each need?",
+            "you count a multiply-add as one FLOP, but it is two",
+            "How many multiply-adds are 20 TFLOP, and how many numbers does each of them need?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize / tb_per_s / 2,
-            "this counts one number for each multiply-add, but it needs one of A and one of B",
-            "How many multiply-adds are 20 TFLOP, and how many numbers does each need?",
+            "you count one number for each multiply-add, but it needs one of A and one of B",
+            "How many multiply-adds are 20 TFLOP, and how many numbers does each of them need?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / tb_per_s,
-            "this is FLOP per byte, but a number has several bytes",
+            "you computed FLOP per byte, but a number has several bytes",
             "How many numbers arrive in a second?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tb_per_s / (tflops * itemsize),
-            "this is the other way round",
-            "If more numbers arrive, must each serve more often, or less?",
+            "your fraction is upside down",
+            "If more numbers arrive each second, must each of them serve more often or less often?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / (itemsize * tb_per_s),
-            "according to this, longer numbers would have to serve less often",
+            "in your formula, numbers with more bytes have to serve less often",
             "How many numbers arrive in a second, if each has 4 bytes?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize,
-            "this is in TB/s, and it says how much the units would consume if each number "
-            "served once",
-            "How many TB/s are delivered? Then how often must each number serve?",
+            "you computed how many TB/s the units would consume if each number served only once",
+            "How many TB/s does this level deliver? So how often must each number serve?",
         ),
     ),
     hints=(

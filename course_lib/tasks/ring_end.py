@@ -69,28 +69,30 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda tiles, stages, copy, multiply: tiles * (copy + multiply),
-            "every copy waits for the previous product, as if there were one stage",
+            "in your formula, every copy waits for the previous product, as if there were only "
+            "one stage",
             "With two stages, which product has to end before tile 2 can be copied?",
         ),
         WrongIdea(
             lambda tiles, stages, copy, multiply: copy + tiles * multiply,
-            "only the first copy is waited for, as if there were a stage for every tile",
-            "Which product has to end before tile number `stages` can be copied?",
+            "in your formula, only the first product waits for a copy, as if there were a stage "
+            "for every tile",
+            "Which product has to end before the copy of tile number `stages` can begin?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full),
-            "products begin when their tile is full, though the previous product may still be "
-            "running",
+            "in your formula, a product begins as soon as its tile is full, even if the previous "
+            "product is still running",
             "Two things must have happened before a product begins. Which of them happens last?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full + before),
-            "a product begins at the sum of the two moments",
+            "you add up the two moments that a product has to wait for",
             "Two things must have happened before a product begins. Which of them happens last?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=lambda ends, tile, stages: tile * of[2], begins=max),
-            "each copy waits for the previous copy, but not for an empty stage",
+            "in your formula, each copy waits for the previous copy but not for an empty stage",
             "Copies run at the same time. What has to be empty before one can begin?",
         ),
         WrongIdea(
@@ -101,7 +103,8 @@ TASK = Task(
                 ),
                 begins=max,
             ),
-            "copies run one after another, although they could run at the same time",
+            "in your formula, copies run one after another, although they could run at the same "
+            "time",
             "Two stages are empty at tick 0. When do their copies begin?",
         ),
         WrongIdea(
@@ -114,14 +117,15 @@ TASK = Task(
                 ),
                 begins=max,
             ),
-            "this uses one stage fewer than there are",
-            "With two stages, tile 2 goes where tile 0 was. Which product must it wait for?",
+            "in your formula, there is one stage fewer than there should be",
+            "With two stages, tile 2 takes the stage of tile 0. Which product must its copy wait "
+            "for?",
         ),
         WrongIdea(
             lambda tiles, stages, copy, multiply: (
                 _with(tiles, stages, copy, multiply, empty=_stage_before, begins=max) - multiply
             ),
-            "this is when the last product begins",
+            "you returned the moment when the last product begins",
             "How long does the last product take?",
         ),
     ),

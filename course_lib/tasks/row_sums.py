@@ -18,19 +18,19 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A.sum(axis=0),
-            "these are the sums of the columns",
+            "each lane adds up a column instead of a row",
             "Which index of the tile stays the same while one lane adds up?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A: 32 * A.diagonal(),
-            "each sum holds one number of its row 32 times",
+            "each lane adds the same number of its row 32 times",
             "Which index has to move while one lane adds up?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A: A[:, -1],
-            "each sum holds only the last number of its row",
+            "only the last number of the row is left in each sum",
             "What does `=` do to the old sum?",
         ),
     ),

@@ -86,27 +86,26 @@ IDEAS = (
     (
         lambda Q, K: Q @ blocks_turned(K).T,
         "each 8 x 8 matrix of K is transposed",
-        "A word of B holds two neighbours of one column of B. Which numbers of a key are "
-        "they, and does `ldmatrix` have to transpose anything?",
+        "A word of B holds two neighbours of one column of B. Which two numbers of a key are "
+        "these neighbours? Does `ldmatrix` have to transpose anything for that?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sK"),
     ),
     (
         lambda Q, K: Q @ quarters_exchanged(K).T,
-        "in each 16 keys and 16 columns of K, two quarters are swapped: the first keys' last "
-        "columns and the last keys' first columns",
+        "in each 16 x 16 part of K, the upper right and the lower left quarters are swapped",
         "Which two of the four words belong to the same eight keys?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, [*range(16)] * 2),
-        "the first 16 keys of each tile are used for the next 16, too",
-        "Which keys do the pieces 2 and 3 of S belong to?",
+        "your kernel uses the first 16 keys of each tile twice and never the next 16",
+        "Which keys do pieces 2 and 3 of S belong to?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, [*range(16), *range(8, 24)]),
         "the second 16 keys of each tile begin at key 8",
-        "How many keys does one `ldmatrix_x4` fetch? Where do the next ones begin?",
+        "How many keys does one `ldmatrix_x4` fetch? At which key does the next one begin?",
         FETCH,
     ),
     (
@@ -117,13 +116,13 @@ IDEAS = (
     ),
     (
         lambda Q, K: _keys(Q, K, EIGHT_TWICE * 2),
-        "the first 8 keys of each tile are used for all others, too",
+        "your kernel uses the first 8 keys of each tile for all 32 keys",
         "Which keys does piece j of S belong to?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K, EIGHT_TWICE).T,
-        "in every 16 keys, the first 8 are used for the last 8, too",
+        "in every 16 keys, your kernel uses the first 8 twice and never the last 8",
         "Which lanes should point at the last 8 of 16 keys?",
         FETCH,
     ),
@@ -135,7 +134,7 @@ IDEAS = (
     ),
     (
         lambda Q, K: Q @ in_sixteens(K.T, EIGHT_TWICE),
-        "in every 16 columns of K, the first 8 are used for the last 8, too",
+        "in every 16 columns of K, your kernel uses the first 8 twice and never the last 8",
         "Which lanes should point at the second of the two pieces of a key?",
         FETCH,
     ),
@@ -147,56 +146,56 @@ IDEAS = (
     ),
     (
         lambda Q, K: Q[:, [*range(16)] * 4] @ K.T,
-        "the first 16 columns of the queries are multiplied by all columns of the keys",
+        "your kernel multiplies the first 16 columns of the queries by all columns of the keys",
         "Which words of q belong to step k of this loop?",
         ("load", "q"),
     ),
     (
         lambda Q, K: Q @ K[:, [*range(16)] * 4].T,
-        "all columns of the queries are multiplied by the first 16 columns of the keys",
+        "your kernel multiplies all columns of the queries by the first 16 columns of the keys",
         "Which pieces of a key belong to step k of this loop?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ K[:, [8 * k + c for k in range(4) for c in range(16)]].T,
         "from one k to the next, the columns of the keys move on by 8 instead of 16",
-        "How many pieces make up 16 columns? Where do those of k = 1 begin?",
+        "How many pieces make up 16 columns? At which piece does k = 1 begin?",
         FETCH,
     ),
     (
         lambda Q, K: Q[:, :16] @ K[:, :16].T,
-        "only the first 16 columns of queries and keys are multiplied",
+        "your kernel multiplies only the first 16 columns of queries and keys",
         "A query has 64 columns. How many steps of 16 are that?",
         PRODUCT,
     ),
     (
         lambda Q, K: Q[:, 48:] @ K[:, 48:].T,
-        "only the last 16 columns of queries and keys are in the scores",
-        "How often may S be set to zero?",
+        "the scores contain only the last 16 columns of queries and keys",
+        "How often does your kernel set S to zero, and how often may it?",
         ("sum",),
     ),
     (
         lambda Q, K: Q @ K.T * [1 - key // 8 % 2 for key in range(64)],
-        "the scores of every second 8 keys are 0",
+        "in every 16 keys, the scores of the last 8 are 0",
         "Which keys do the two words fetched last, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda Q, K: _one_piece_for_two(Q @ K.T),
-        "of each 16 keys, the scores of the last 8 are added to those of the first 8",
+        "in every 16 keys, the scores of the last 8 are added to the scores of the first 8",
         "Which piece of S do the two words fetched last, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda Q, K: Q @ as_if_in_order(K).T,
-        "the pieces of the keys are read as if they were in order",
+        "your kernel reads the pieces of the keys as if they were stored in order",
         "Where does `piece_at` put a piece of this row?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ K.T / 8,
-        "the scores are divided by 8 already",
-        "The formula of this task is Q Kᵀ. Where does the exercise scale?",
+        "your kernel already divides the scores by 8",
+        "The formula of this task is Q Kᵀ. Does it scale the scores?",
         ("sum",),
     ),
 )

@@ -4,7 +4,9 @@ from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 LANES, IN_A_SECTOR = 32, 8  # float32 numbers of 4 bytes, sectors of 32
-WHICH_LANES = "`range(a, b)` begins with a and ends before b. Which lanes does a warp have?"
+WHICH_LANES = (
+    "`range(a, b)` begins with a and ends before b. With which lanes does your range begin and end?"
+)
 
 
 def _sectors(stride: int, offset: int) -> int:
@@ -33,71 +35,74 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda stride, offset: len({lane * stride // IN_A_SECTOR for lane in range(LANES)}),
-            "the offset changes nothing",
+            "your result does not depend on the offset",
             "Where does lane 0 read if the offset is 5?",
         ),
         WrongIdea(
             lambda stride, offset: len({offset + lane * stride for lane in range(LANES)}),
-            "this counts different numbers, but eight numbers share a sector",
+            "you count different numbers, but eight numbers share a sector",
             "In which sector is number 9?",
         ),
         WrongIdea(
             lambda stride, offset: (
                 (offset + (LANES - 1) * stride) // IN_A_SECTOR - offset // IN_A_SECTOR + 1
             ),
-            "this counts all sectors from the first to the last, including those that no lane "
-            "reads",
+            "you count all sectors from the first to the last, even those that no lane reads",
             "If the stride is 9, which sectors do the lanes skip?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 32 for k in range(LANES)}),
-            "this assumes that a sector has 32 numbers, but it has 32 bytes",
+            "you assume that a sector has 32 numbers, but it has 32 bytes",
             "How many float32 numbers fit into 32 bytes?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 4 for k in range(LANES)}),
-            "this assumes that a sector has 4 numbers, but 4 is the number of bytes in a float32",
+            "you assume that a sector has 4 numbers, but 4 is the number of bytes in a float32",
             "A sector has 32 bytes, and a float32 has 4. How many numbers fit into a sector?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) % 8 for k in range(LANES)}),
-            "this counts places within a sector, from 0 to 7",
+            "you count places within a sector, from 0 to 7",
             "In which sector is number 9, and at which place in it?",
         ),
         WrongIdea(
             lambda stride, offset: len({4 * (offset + k * stride) // 8 for k in range(LANES)}),
-            "this divides bytes by 8, but a sector has 8 numbers, or 32 bytes",
+            "you divide bytes by 8, but a sector has 8 numbers, or 32 bytes",
             "Do you count in numbers or in bytes? What do you have to divide by then?",
         ),
         WrongIdea(
             lambda stride, offset: LANES,
-            "this counts every lane, even if two lanes share a sector",
-            "Which lanes share a sector if the stride is 1? How often is it counted?",
+            "you count one sector for every lane, even if two lanes share a sector",
+            "Which lanes share a sector if the stride is 1? How often do you count that sector?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k) * stride // 8 for k in range(LANES)}),
-            "the offset is multiplied by the stride as well",
+            "you multiply the offset by the stride as well",
             "Where does lane 0 read if the offset is 1 and the stride is 2?",
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride or 1),
-            "the offset changes nothing",
-            "The lanes read numbers 1 to 32 if the stride and the offset are 1. In which sectors?",
+            "your result does not depend on the offset",
+            "If the stride and the offset are both 1, the lanes read numbers 1 to 32. Which "
+            "sectors are these numbers in?",
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride),
-            "the offset changes nothing, and stride 0 is left out",
-            "The lanes read numbers 1 to 32 if the stride and the offset are 1. In which sectors?",
+            "your result does not depend on the offset, and you left out stride 0",
+            "If the stride and the offset are both 1, the lanes read numbers 1 to 32. Which "
+            "sectors are these numbers in?",
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride + (offset % 8 > 0)) if stride else 1,
-            "an offset does not always cost one more sector",
-            "Take stride 2 and offset 1. In which sector does the last lane read? And in which "
-            "without the offset?",
+            "in your formula, every offset that is no multiple of 8 costs one more sector, but "
+            "some of them cost none",
+            "Take stride 2 and offset 1. In which sector does the last lane read? In which sector "
+            "would it read without the offset?",
         ),
         WrongIdea(
             lambda stride, offset: (offset + LANES * stride) // IN_A_SECTOR,
-            "this is the index of one sector instead of the number of sectors that the lanes read",
+            "you returned the index of one sector instead of the number of sectors that the lanes "
+            "read",
             "Which sectors do lanes 0, 1 and 2 read from? How many different ones are there?",
         ),
         *(
@@ -105,7 +110,7 @@ TASK = Task(
                 lambda stride, offset, lanes=lanes: len(
                     {(offset + k * stride) // 8 for k in lanes}
                 ),
-                f"lanes {lanes[0]} to {lanes[-1]} are counted, but a warp has lanes 0 to 31",
+                f"you count lanes {lanes[0]} to {lanes[-1]}, but a warp has lanes 0 to 31",
                 WHICH_LANES,
             )
             for lanes in (range(31), range(1, 32), range(8), range(16), range(1, 33), range(33))

@@ -4,7 +4,8 @@ from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 AT_ONCE = (
-    "At 2 wavefronts each, how many multiply-adds can be fed in one clock? How many could start?"
+    "At 2 wavefronts each, how many multiply-adds get their numbers in one clock? How many could "
+    "start?"
 )
 
 TASK = Task(
@@ -41,70 +42,73 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts * starts),
-            "with few wavefronts, this gives more than the whole peak",
-            "At 0.125 wavefronts each, 8 could be fed in a clock. How many can the SM start?",
+            "you return more than the whole peak if there are few wavefronts",
+            "At 0.125 wavefronts each, 8 multiply-adds get their numbers in one clock. How many "
+            "can the SM start?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts * starts,
-            "this is how many wavefronts the peak would need in a clock",
+            "you computed how many wavefronts the peak would need in one clock",
             "There is one wavefront per clock. What share is that of what the peak would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts * starts),
-            "this is how many wavefronts the peak would need in a clock",
+            "you computed how many wavefronts the peak would need in one clock",
             "There is one wavefront per clock. What share is that of what the peak would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
-            "this is the number of multiply-adds that get their numbers in a clock, but "
-            "the task asks for a share of the peak",
+            "you computed how many multiply-adds get their numbers in one clock, but the task "
+            "asks for a share of the peak",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, 1 / wavefronts),
-            "this would be right if the SM started one multiply-add a clock",
+            "your formula would be right if the SM started one multiply-add per clock",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(starts, 1 / wavefronts),
-            "this is a number of multiply-adds in a clock, not a share of the peak",
-            "What is the peak, in multiply-adds a clock?",
+            "you returned a number of multiply-adds per clock, not a share of the peak",
+            "How many multiply-adds per clock is the peak?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts / starts,
-            "more wavefronts make it slower, but here they raise the share",
+            "in your formula, more wavefronts raise the share, but they make the kernel slower",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts / starts),
-            "more wavefronts make it slower, but here they raise the share",
+            "in your formula, more wavefronts raise the share, but they make the kernel slower",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: starts / wavefronts,
-            "an SM that could start more is held back more, but here its share grows",
+            "in your formula, the share grows if the SM can start more, but then the wavefronts "
+            "hold it back more",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, starts / wavefronts),
-            "an SM that could start more is held back more, but here its share grows",
+            "in your formula, the share grows if the SM can start more, but then the wavefronts "
+            "hold it back more",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: max(1, 1 / (wavefronts * starts)),
-            "this is the larger of the two limits",
+            "you return the larger of the two limits",
             "Which of the two limits is reached first?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(100, 100 / (wavefronts * starts)),
-            "this is a percentage, but a share is at most 1",
-            "Which number means the whole peak?",
+            "you returned a percentage, but a share is at most 1",
+            "Which result should mean the whole peak?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts + starts),
-            "wavefronts and starts are added",
-            "The peak starts 4 in a clock, and each takes 2 wavefronts. How many wavefronts is "
-            "that?",
+            "you add the wavefronts and the starts",
+            "At its peak, the SM starts 4 multiply-adds in a clock, and each takes 2 wavefronts. "
+            "How many wavefronts is that?",
         ),
     ),
     hints=(
@@ -132,7 +136,7 @@ def share_of_peak(wavefronts, starts):
     arithmetic = 1 / starts
     return arithmetic / max(arithmetic, wavefronts)
 ''',
-    compared="Whatever takes longest decides.",
+    compared="The longer time decides.",
     par=1,
     meaning="This is a **ceiling**: what one resource allows if all others are free. Every "
     "resource has its own, and the lowest one counts.",

@@ -93,14 +93,14 @@ TASK = Task(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, _of_own_warp),
-            "each warp divides by the sum of its own columns",
+            "each warp divides by the sum of its own columns instead of the sum of the row",
             "Where are the sums of the other seven warps?",
         ),
         WrongIdea(
             lambda X: before.over_sums_of(
                 X, THREADS, lambda sums: _of_own_warp(sums) + sums.sum(axis=1, keepdims=True)
             ),
-            "the sum of a thread's own warp is counted twice",
+            "each thread counts the sum of its own warp twice",
             "What does `total` hold when the loop over the eight sums begins?",
             place=("divisor",),
         ),
@@ -108,14 +108,15 @@ TASK = Task(
             lambda X: before.over_sums_of(
                 X, THREADS, lambda sums: sums[:, ::WARP].sum(axis=1, keepdims=True)
             ),
-            "only the sum of lane 0 is added for each warp",
-            "What does lane 0 know about the 31 others when it stores its sum?",
+            "each warp passes on the sum of its lane 0 alone instead of the sum of all 32 lanes",
+            "What does lane 0 know about the other 31 lanes when it stores its sum?",
             place=("divisor",),
         ),
         WrongIdea(
             lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
-            "besides its own maximum, each thread knows only those of each warp's lane 0",
-            "What does lane 0 of a warp know about the 31 others when it stores its maximum?",
+            "each warp passes on the maximum of its lane 0 alone instead of the maximum of all 32 "
+            "lanes",
+            "What does lane 0 know about the other 31 lanes when it stores its maximum?",
             place=("largest",),
         ),
         WrongIdea(

@@ -52,13 +52,13 @@ TASK = Task(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums[:, :1]),
-            "the sum holds only the terms of thread 0",
+            "the sum contains only the terms of thread 0",
             "Which sums of the other threads reach place 0, and in which round?",
             place=("sum",),
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
-            "the result is the largest sum of any thread instead of the total",
+            "your kernel keeps the largest sum of any thread instead of adding up the sums",
             "The tree of the maximum keeps the larger of two numbers. What should this one do?",
             place=("sum",),
             code="wrong-formula",

@@ -63,7 +63,7 @@ TASK = Task(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: sums),
-            "each lane divides by the sum of its own columns",
+            "each lane divides by the sum of its own columns instead of the sum of the row",
             "Which lanes have the other terms of the row, and how does this lane get them?",
         ),
         WrongIdea(

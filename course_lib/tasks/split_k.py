@@ -49,13 +49,13 @@ TASK = Task(
         WrongIdea(
             lambda A, B: PARTS * (A @ B),
             "every block adds the whole product, so C holds it four times",
-            "Which steps of k are those of this block's `part`?",
+            "Which steps of k belong to this block's `part`?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A[:, : A.shape[1] // PARTS * PARTS] @ B[: A.shape[1] // PARTS * PARTS],
-            "the steps of k that are left over, where 4 does not divide K, belong to no block",
-            "K = 10: how long are the four parts, and where does the last one end?",
+            "if 4 does not divide K, no block takes the steps of k that are left over",
+            "If K is 10, how long are the four parts, and where does the last one end?",
         ),
         WrongIdea(
             lambda A, B: PARTS * _first_part(A, B),

@@ -35,23 +35,23 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda p: (p * p)[:, :2].sum(axis=1),
-            "z is missing",
+            "z² is missing from each sum",
             "How many numbers does a point have?",
         ),
         WrongIdea(
             _in_planes,
-            "thread t takes the numbers t, t + 128 and t + 256 of its block, which belong to "
-            "three points",
+            "thread t takes the numbers t, t + 128 and t + 256 of its block, but these belong to "
+            "three different points",
             "At which of the 384 numbers does the thread's own point begin?",
         ),
         WrongIdea(
             lambda p: 3 * p[:, 0] ** 2,
-            "x² is in each sum three times, and y² and z² are missing",
+            "each sum contains x² three times and neither y² nor z²",
             "Which three numbers does the thread take?",
         ),
         WrongIdea(
             lambda p: p.sum(axis=1),
-            "the numbers are added as they are",
+            "your kernel adds the numbers as they are",
             "What should happen to each number before it is added?",
         ),
     ),
@@ -99,6 +99,6 @@ def squared_lengths(p, out):
     compared="This version squares the numbers before it stores them in shared memory, and it "
     "fills the elements past the end with zeros.",
     par=8,
-    meaning="Your kernel takes a third of the sectors. And since the stride of 3 is odd, its "
-    "loads from shared memory have no bank conflicts.",
+    meaning="Your kernel needs only a third as many sectors as the one that you were given. And "
+    "since the stride of 3 is odd, its loads from shared memory have no bank conflicts.",
 )

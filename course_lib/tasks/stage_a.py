@@ -46,7 +46,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A[:, [0, 0, 0, 0, 4, 4, 4, 4]].T,
-            "all four columns of a group hold the first of the four numbers",
+            "your kernel stores the first of the four numbers in all four columns of a group",
             "Which of the four numbers belongs to column `column + m`?",
         ),
     ),

@@ -17,12 +17,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A[:, :8],
-            "these are the columns 0 to 7 of A",
+            "the tile holds columns 0 to 7 of A",
             "Which column of A belongs to column 0 of this tile?",
         ),
         WrongIdea(
             lambda A: A[:, 16:],
-            "these are the last columns of A",
+            "the tile holds the last columns of A",
             "Which column of A belongs to column 0 of this tile?",
         ),
     ),

@@ -3,7 +3,7 @@
 from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
-_PER_BLOCK = "How many blocks need the same rows of A? And how many the same columns of B?"
+_PER_BLOCK = "How many blocks need the same rows of A, and how many need the same columns of B?"
 
 TASK = Task(
     id="staged_bytes",
@@ -34,67 +34,67 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 8 * M * N * K,
-            "this is what the kernel without tiles asks for",
-            "How many numbers does one block load in one step, if it loads each once?",
+            "you computed what the kernel without tiles asks for",
+            "How many numbers does one block load in one step if it loads each number once?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K * (N // BN) + K * N * (M // BM) + M * N),
-            "this counts C as well, which is stored once and never loaded",
+            "you also count C, which is stored once and never loaded",
             "Which matrices does a block load from?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N),
-            "this is the size of A and B, as if each number were loaded only once",
+            "you computed the size of A and B, as if each number were loaded only once",
             _PER_BLOCK,
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (BM * BK + BK * BN),
-            "this is one step of one block",
+            "you computed the bytes of one step of one block",
             "How many steps does a block take, and how many blocks are there?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (BM * K + K * BN),
-            "this is what one block asks for",
+            "you computed the bytes of a single block",
             "How many blocks does it take to cover C?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (BM * BK + BK * BN) * (M // BM) * (N // BN),
-            "this is one step of every block",
+            "you computed the bytes of one step of every block",
             "How many steps does a block take along K?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K * (M // BM) + K * N * (N // BN)),
-            "this swaps the number of blocks for A and for B",
+            "you swapped the number of blocks for A and the number of blocks for B",
             _PER_BLOCK,
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: M * K * (N // BN) + K * N * (M // BM),
-            "these are numbers, not bytes",
+            "you counted numbers instead of bytes",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N) * (M // BM) * (N // BN),
-            "this assumes that every block loads all of A and all of B",
+            "you assume that every block loads all of A and all of B",
             "Which rows of A does a block need?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * M * K * (N // BN),
-            "this counts only A",
+            "you count only A",
             "How many bytes of B do the blocks load?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 8 * M * N * K // (BM * BN),
-            "this divides by the whole tile of C",
+            "you divide by the whole tile of C",
             _PER_BLOCK,
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN),
-            "this counts K steps along K",
-            "By how many does k grow in one step?",
+            "you count K steps along K",
+            "By how much does k grow in one step?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * (K // BK) * BM * BK * BK * BN,
-            "this multiplies the sizes of the two tiles",
+            "you multiply the sizes of the two tiles",
             "How many numbers are in a tile of A and a tile of B together?",
         ),
     ),
@@ -121,7 +121,7 @@ def staged_bytes(M, N, K, BM, BN, BK):
     B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
-    compared="It counts from the data and not from the blocks.",
+    compared="It counts how often each element is loaded.",
     par=2,
     meaning="Each element of A is loaded N / BN times, and each element of B is loaded M / BM "
     "times. **BK cancels.**",

@@ -81,12 +81,12 @@ def sum_of_three(x, y):
         WrongIdea(
             lambda x: sums(x, left=False, only_within=128),
             "the first sum of each block lacks its left neighbour",
-            "Who writes `part[0]`, and which number belongs there?",
+            "Which thread writes `part[0]`, and which number belongs there?",
         ),
         WrongIdea(
             lambda x: sums(x, right=False, only_within=128),
             "the last sum of each block lacks its right neighbour",
-            "Who writes `part[129]`, and which number belongs there?",
+            "Which thread writes `part[129]`, and which number belongs there?",
         ),
         WrongIdea(
             lambda x: sums(x, left=False, right=False, only_within=128),
@@ -95,12 +95,12 @@ def sum_of_three(x, y):
         ),
         WrongIdea(
             lambda x: sums(x, left=False),
-            "the left neighbour is missing",
+            "the left neighbour is missing from each sum",
             "Which cell of `part` has the number before `x[i]`?",
         ),
         WrongIdea(
             lambda x: sums(x, right=False),
-            "the right neighbour is missing",
+            "the right neighbour is missing from each sum",
             "Which cell of `part` has the number after `x[i]`?",
         ),
     ),

@@ -40,22 +40,22 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: _moved(x, 2) + _moved(x, 3),
-            "the second round replaces the sum of the first instead of adding to it",
+            "the second round overwrites the sum of the first round instead of adding to it",
             "What does a thread hold after the first round, and what does it add to that?",
         ),
         WrongIdea(
             lambda x: _sums_of_four(x) + _moved(x, 2) + _moved(x, 3),
-            "the second round is added twice",
+            "your kernel adds the sum of the second round twice",
             "What does sums[t] already hold when y is written?",
         ),
         WrongIdea(
             _pairs,
-            "these are sums of two, because the second round is missing",
+            "each element is a sum of two numbers, because the second round is missing",
             "Which thread's sum of two is needed to make a sum of four?",
         ),
         WrongIdea(
             _late,
-            "the second round adds the sum one place to the left, and x[i - 1] is added twice",
+            "the second round adds the sum one place to the left, so x[i - 1] is added twice",
             "After the first round, which two elements are in the sum one place to the left?",
         ),
     ),

@@ -29,17 +29,19 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ row),
-            "one of the two accesses uses the XOR, but the other does not",
+            "only one of the two accesses to the tile uses the XOR",
             NOT_FOUND,
         ),
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ column % 32 ^ row),
-            "reader and writer use different numbers in the XOR, but both need the row of the tile",
+            "the store and the load use different numbers in the XOR, but both need the row of "
+            "the tile",
             NOT_FOUND,
         ),
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ row ^ (row + 1)),
-            "reader and writer use different numbers in the XOR, but both need the row of the tile",
+            "the store and the load use different numbers in the XOR, but both need the row of "
+            "the tile",
             NOT_FOUND,
         ),
     ),

@@ -34,67 +34,68 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda BM, BN, BK: BK * (BM + BN),
-            "these are numbers, not bytes",
+            "you counted numbers instead of bytes",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BK * (BM + BN),
-            "this counts 8 bytes for each number, but a float32 has 4",
+            "you count 8 bytes for each number, but a float32 has 4",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK,
-            "the tile of B is left out",
+            "you left out the tile of B",
             "Which two tiles does a block stage?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BK * BN,
-            "the tile of A is left out",
+            "you left out the tile of A",
             "Which two tiles does a block stage?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BM * BK,
-            "both tiles are counted as that of A",
-            "The tile of B has BK rows. How many columns?",
+            "you count both tiles as if each had the size of the tile of A",
+            "The tile of B has BK rows. How many columns does it have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BN,
-            "this is the tile of C, whose sums stay in registers",
+            "you computed the size of the tile of C, but its sums stay in registers",
             "Which two tiles are in shared memory?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BM * BN,
-            "this is right only where all three are equal",
-            "Which sizes does the tile of A have, and which sizes does that of B have?",
+            "your formula is right only if BM, BN and BK are equal",
+            "How many rows and columns does the tile of A have, and how many does the tile of B "
+            "have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM * BK + BK * BN + BM * BN),
-            "the tile of C is counted as well, but its sums stay in registers",
+            "you also count the tile of C, but its sums stay in registers",
             "Which two tiles are in shared memory?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BN * BK,
-            "this multiplies all three edges, but the sizes of the two tiles are added",
+            "you multiply all three edges, but the sizes of the two tiles are added",
             "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM + BN + BK),
-            "this counts edges, but a tile has as many numbers as its edges multiplied",
+            "you add up edges, but the size of a tile is the product of its edges",
             "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM + BK + BK + BN),
-            "this counts edges, but a tile has as many numbers as its edges multiplied",
+            "you add up edges, but the size of a tile is the product of its edges",
             "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK + BK * BN,
-            "only the tile of A is counted in bytes",
+            "you turned only the tile of A into bytes",
             "Where are brackets needed?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BK * (BM + BN) / 1024,
-            "this is in KiB",
+            "you returned the size in KiB",
             "Which unit does the task ask for?",
         ),
     ),
@@ -117,8 +118,7 @@ def tile_bytes(BM, BN, BK):
     """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
     return 4 * BK * (BM + BN)
 ''',
-    compared="Both tiles have the edge BK, so BK is factored out, and it is multiplied by the "
-    "sum of the two other edges.",
+    compared="Both tiles have the edge BK, so it is multiplied by the sum of the two other edges.",
     par=1,
     meaning="Every block on an SM needs this much shared memory for itself.",
 )

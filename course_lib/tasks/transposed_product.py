@@ -50,7 +50,7 @@ def transposed_product(A, B, C):
         ),
         WrongIdea(
             lambda a, b: a[-1:].T @ b[-1:],
-            "each sum holds only the product of the last k",
+            "only the product of the last k is left in each sum",
             "What happens to `total` in each iteration of the loop?",
         ),
     ),
@@ -67,5 +67,6 @@ def transposed_product(A, B, C):
 ''',
     compared="It uses `range`, which is shorter. Is it as fast?",
     par=8,
-    meaning="It reads down a column of A, one number for a whole warp: as cheap as in lesson 03.",
+    meaning="It reads down a column of A, one number for each warp. That is as cheap as in lesson "
+    "03.",
 )

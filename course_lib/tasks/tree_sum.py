@@ -18,27 +18,27 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: x[:1],
-            "the other sums never reach place 0",
+            "the other threads' sums never reach place 0",
             "Which sum is added to place 0 in the last round?",
         ),
         WrongIdea(
             lambda x: x[:1024:2].sum(keepdims=True),
-            "only every second number is in the sum, because the last round is missing",
+            "the sum includes only every second number, because the last round is missing",
             "How many sums are left when your loop ends?",
         ),
         WrongIdea(
             lambda x: x[1:].sum(keepdims=True),
-            "x[0] is missing",
+            "x[0] is missing from the sum",
             "What does thread 0 put there before the first round?",
         ),
         WrongIdea(
             lambda x: x[:512].sum(keepdims=True),
-            "the upper half is missing, because there is no first round",
+            "the upper half of x is missing, because your loop skips the first round",
             "How many threads have to add in the first round?",
         ),
         WrongIdea(
             lambda x: x[-1:],
-            "only x[1023] is left, because a sum is replaced instead of added to",
+            "only x[1023] is left, because your kernel overwrites a sum instead of adding to it",
             "What does `=` do to the number that was there?",
         ),
     ),

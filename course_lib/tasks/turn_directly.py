@@ -24,7 +24,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A.reshape(A.shape[1], A.shape[0]),
-            "the elements are still in their old order",
+            "the elements still have their old order",
             "In which row of B does the second element of a row of A belong?",
         ),
     ),

@@ -130,13 +130,13 @@ def A_for_B(tiles):
     return computes
 
 
-LOST = "What happens to a sum from one iteration to the next?"
+LOST = "What happens to a sum from one iteration of the loop to the next?"
 IN_SB = "What is loaded into `sB`, before the loop and inside it?"
 IDEAS = (
     *(
         WrongIdea(
             computes,
-            f"only the last {what} is in it, because each step discards the sum so far",
+            f"each {what} overwrites the sums, so only the products of the last {what} are left",
             LOST,
             place=("sum", "replaced"),
         )
@@ -159,14 +159,15 @@ IDEAS = (
     ),
     WrongIdea(
         of_other_threads,
-        "each thread multiplies A's numbers of its columns by B's of its rows",
+        "each thread takes the numbers of A at its columns and the numbers of B at its rows, "
+        "instead of the other way round",
         "Which of y and x chooses a row of C, and which array has a column for each row of C?",
         place=("sum",),
     ),
     *(
         WrongIdea(
             A_for_B(tiles),
-            f"in {where}, the numbers of A are used instead of those of B",
+            f"in {where}, your kernel uses the numbers of A instead of the numbers of B",
             IN_SB,
             place=("sum",),
         )
@@ -179,24 +180,24 @@ IDEAS = (
     WrongIdea(
         first_tile_twice,
         "the first tile is multiplied twice, and the last one never",
-        "The first tile is loaded before the loop. With which one does the loop have to begin?",
+        "The first tile is loaded before the loop. Which tile should the loop load first?",
         place=("sum",),
     ),
     WrongIdea(
         without_the_last,
-        "the last tile is left out",
+        "the last tile is never multiplied",
         "When the loop ends, which tile is in a buffer but was never multiplied?",
         place=("sum",),
     ),
     WrongIdea(
         without_the_first,
-        "the first tile is left out",
+        "the first tile is never multiplied",
         "Which tile has to be loaded before the loop begins?",
         place=("sum",),
     ),
     WrongIdea(
         first_tile_again,
-        "the first tile is multiplied each time",
+        "your kernel multiplies the first tile in every iteration",
         "Which buffer does `p` come from in the second iteration?",
         place=("sum",),
     ),

@@ -35,18 +35,19 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each sum holds only the last step of k, because each step discards the sum so far",
+            "each step of k overwrites the sums, so only the products of the last step are left",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_in_a_corner,
-            "in one of its four places, only the last step of k is left",
+            "in one of the four places of each square, only the product of the last step of k is "
+            "left",
             "What happens to `sums[1, 1]` from one step of k to the next?",
         ),
         WrongIdea(
             lambda A, B: A[:, :16] @ B[:16],
-            "the sums end after 16 steps of k",
+            "your loop ends after 16 steps of k",
             "Which entry of `A.shape` is K?",
         ),
     ),

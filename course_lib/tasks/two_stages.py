@@ -81,13 +81,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64],
-            "only the first 64 steps of k are in the sums",
+            "the sums contain only the first 64 steps of k",
             "Which tiles does each iteration of the loop multiply?",
         ),
         WrongIdea(
             lambda A, B: 3 * A[:, :64] @ B[:64],
             "each iteration of the loop adds the first tiles again",
-            "In which stage are the tiles of the next iteration?",
+            "Which stage holds the tiles of the next iteration?",
             place=("call", "warp_product"),
         ),
         WrongIdea(

@@ -87,7 +87,8 @@ TASK = Task(
         WrongIdea(
             _stored(lambda t: (8 * _zigzag(t % 32)[0], 8 * _zigzag(t % 32)[1])),
             "all four warps compute the same piece of C",
-            "The warp is `t // 32`. At which column does warp 1 begin, if a piece is 32 wide?",
+            "A piece is 32 columns wide, and the warp is `t // 32`. At which column does warp 1 "
+            "begin?",
         ),
     ),
     hints=(

@@ -25,20 +25,20 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda latency, independent: -(-latency // independent),
-            "this is enough for one scheduler",
+            "you returned enough warps for a single scheduler",
             "How many schedulers does an SM have?",
         ),
         WrongIdea(
             lambda latency, independent: -(-4 * latency // independent),
-            "this rounds once for all four, but each scheduler has its own warps",
+            "you round once for all four schedulers, but each scheduler has its own warps",
             "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
             "How many warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent),
-            "this rounds down, so the scheduler is idle for a moment",
-            "A scheduler has to fill 29 clocks. How many instructions do 14 warps with 2 "
-            "each have?",
+            "you round down, so each scheduler is idle for a moment",
+            "A scheduler has to fill 29 clocks. How many instructions do 14 warps have if each "
+            "has 2?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,
@@ -48,33 +48,39 @@ TASK = Task(
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency / independent,
-            "this is a fraction, but warps are always whole",
+            "you returned a fraction, but the number of warps is always whole",
             "In which direction do you round?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent + 1),
-            "this is one warp too many for each scheduler if the division has no remainder",
-            "30 clocks, 1 instruction from each warp: what would a 31st warp be for?",
+            "you return one warp too many for each scheduler if the division leaves no remainder",
+            "A scheduler has to fill 30 clocks, and each warp has 1 instruction for it. What "
+            "would a 31st warp do?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * round(latency / independent),
-            "this rounds to the nearest whole number, which is sometimes below",
-            "29 clocks, 8 instructions from each warp. In which direction do you round?",
+            "you round to the nearest whole number, which is sometimes too small",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. In which "
+            "direction do you round?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency * independent,
-            "a warp with more to issue fills more of the wait, so fewer warps are needed",
-            "30 clocks, and each warp has 2 instructions: how many warps does it take?",
+            "you multiply by `independent`, but a warp with more instructions fills more of the "
+            "wait, so fewer warps are needed",
+            "A scheduler has to fill 30 clocks, and each warp has 2 instructions for it. How many "
+            "warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency,
-            "this is right only if each warp has a single instruction",
-            "30 clocks, and each warp has 2 instructions: how many warps does it take?",
+            "your formula is right only if each warp has a single instruction",
+            "A scheduler has to fill 30 clocks, and each warp has 2 instructions for it. How many "
+            "warps does it need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * -(-latency // (independent + 1)),
-            "this gives each warp one instruction more than it has",
-            "30 clocks, and each warp has 1 instruction: how many warps does it take?",
+            "in your formula, each warp has one instruction more than it really has",
+            "A scheduler has to fill 30 clocks, and each warp has 1 instruction for it. How many "
+            "warps does it need?",
         ),
     ),
     hints=(

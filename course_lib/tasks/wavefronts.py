@@ -34,60 +34,61 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),
-            "this is the number of banks used, not how often the busiest one is used",
-            "All 32 lanes ask bank 0: how many wavefronts, and how many banks?",
+            "you counted the banks that are used, not how often the busiest bank is used",
+            "All 32 lanes want different words of bank 0. How many banks are used, and how many "
+            "wavefronts does it take?",
         ),
         WrongIdea(
             lambda stride: len({lane * stride for lane in LANES}),
-            "this is the number of words that the warp reads, but different banks serve "
-            "them in one wavefront",
+            "you counted the words that the warp reads, but different banks serve their words in "
+            "one wavefront",
             "In which banks are words 0, 2 and 32, and which of them can share a wavefront?",
         ),
         WrongIdea(
             lambda stride: _most([lane * stride for lane in LANES]),
-            "lanes that ask for the same word are counted separately",
+            "you count two lanes separately even if they want the same word",
             "At stride 0, all lanes want the same word. How many wavefronts does that take?",
         ),
         WrongIdea(
             lambda stride: [lane * stride % 32 for lane in LANES].count(0),
-            "lanes that ask for the same word are counted separately",
+            "you count two lanes separately even if they want the same word",
             "At stride 0, all lanes want the same word. How many wavefronts does that take?",
         ),
         WrongIdea(
             lambda stride: 32 if stride % 32 == 0 else 1,
-            "there are cases between the best and the worst",
+            "your function knows only the best and the worst case, but there are others in between",
             "At stride 2, which banks do lanes 0 and 16 access?",
         ),
         WrongIdea(
             lambda stride: 32 if stride == 32 else 1,
-            "there are cases between the best and the worst",
+            "your function knows only the best and the worst case, but there are others in between",
             "At stride 2, which banks do lanes 0 and 16 access?",
         ),
         WrongIdea(
             lambda stride: _most(list({lane * stride for lane in LANES[1:]})),
-            "only 31 lanes are counted",
-            "Which lanes has a warp? `range(32)` has them all.",
+            "you count only 31 lanes",
+            "How many lanes does a warp have, and which of them does your loop visit?",
         ),
         WrongIdea(
             lambda stride: 1,
-            "different words of one bank are counted once",
-            "Words 0 and 32 are both in bank 0. What does the code turn them into before it "
+            "you count different words of the same bank only once",
+            "Words 0 and 32 are both in bank 0. What does your code turn them into before it "
             "counts?",
         ),
         WrongIdea(
             lambda stride: 32,
-            "this is the number of banks (or lanes)",
-            "Each bank has a count of its own. Which of them decides?",
+            "you returned the number of banks (or lanes)",
+            "Each bank has a count of its own. Which of these counts decides?",
         ),
         WrongIdea(
             lambda stride: stride % 32 or 32,
             "at stride 3, no two lanes use the same bank",
-            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one repeats.",
+            "Write down the banks of lanes 0, 1, 2, … at stride 3. Does any bank repeat?",
         ),
         WrongIdea(
             lambda stride: stride,
             "at stride 3, no two lanes use the same bank",
-            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one repeats.",
+            "Write down the banks of lanes 0, 1, 2, … at stride 3. Does any bank repeat?",
         ),
     ),
     hints=(

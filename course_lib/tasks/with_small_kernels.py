@@ -27,46 +27,46 @@ TASK = Task(
         along="small kernels after the product",
         at=(0, 1, 2, 3, 4),
         rows={"0.2 ms, 32 MB at 4000 GB/s": lambda kernels: (0.2, 32, 4000, kernels)},
-        shows="Each of them costs the same, however little it computes.",
+        shows="Each small kernel costs the same, however little it computes.",
         look="bars",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * mb / gb_per_s,
-            "this lets each small kernel move the result only once",
-            "A small kernel reads every number. What does it do after that?",
+            "you let each small kernel move the result only once",
+            "A small kernel reads every number of the result. What does it do after that?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + 2 * mb / gb_per_s,
-            "this counts a single small kernel, however many there are",
-            "Where does the number of kernels come in?",
+            "you count a single small kernel, however many there are",
+            "Where does your formula use the number of kernels?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: kernels * 2 * mb / gb_per_s,
-            "this leaves the product out",
-            "What comes before the small kernels?",
+            "you left out the product",
+            "Which kernel runs before the small kernels?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: (product_ms + 2 * mb / gb_per_s) * kernels,
-            "this repeats the product for each small kernel",
+            "you repeat the product for each small kernel",
             "How often is the product computed?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: (
                 product_ms + kernels * 2 * mb / gb_per_s / 1000
             ),
-            "this mixes up the units, because MB divided by GB/s are milliseconds already",
+            "you divide by 1000, but MB divided by GB/s already gives milliseconds",
             "How many milliseconds do 100 MB take at 1000 GB/s?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * 2 * gb_per_s / mb,
-            "this divides the bandwidth by the bytes, so that more bytes would take less time",
+            "you divide the bandwidth by the bytes, so a larger result would take less time",
             "Does a larger result take more time, or less?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + (kernels + 1) * mb / gb_per_s,
-            "only one of the read and the write is counted for each small kernel",
-            "Which kernels read the result, and which write it back?",
+            "you count only one of the read and the write of each small kernel",
+            "Which kernels read the result, and which ones write it back?",
         ),
     ),
     hints=(

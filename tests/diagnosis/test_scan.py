@@ -150,7 +150,7 @@ WRONG = {
     "lanes above": (
         lambda: each_run(with_warps(*WARP_STRIDES, guard=1)),
         "wrong-bounds-check",
-        "lacks the first",
+        "the first element of a run is missing",
     ),
     "lanes after": (
         lambda: each_run(with_warps(*WARP_STRIDES, ahead=True)),

@@ -182,7 +182,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
         ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
         ("descriptor", "<< 32", "<< 30", "instead of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
-         "columns", "this goes along one row of tiles after the other"),
+         "columns", "the order runs along one whole row of tiles after another"),
     ], 0),
 )  # fmt: skip
 def test_the_first_message_says_what_is_in_the_result(

@@ -53,7 +53,10 @@ def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
     kind = argument.type
     if not isinstance(kind, T.ArrayType):
         raise T.TypingError(say("needs an array, not {kind}", kind=kind))
-    need(kind.layout == "C", "needs a C-contiguous array: whole rows, no transposed or cut ones")
+    need(
+        kind.layout == "C",
+        "needs a C-contiguous array: neither a transposed one nor a part of its columns",
+    )
     bits = " or ".join(str(8 * size) for size in sizes)
     need(
         kind.dtype.itemsize in sizes,
@@ -94,7 +97,10 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
         need(array.writable, "cannot write to a read-only array")
         given = arguments[2].type
         wanted = T.TupleType((array.dtype,) * count)
-        need(given != array.dtype, say("stores {count} numbers, but here is only one", count=count))
+        need(
+            given != array.dtype,
+            say("stores {count} numbers, but this call passes only one", count=count),
+        )
         need(
             given == wanted,
             say(
