@@ -361,7 +361,7 @@ HIDE_NUMBA_CUDA = """
 import sys
 class Hide:
     def find_spec(self, name, path=None, target=None):
-        if name == "numba.cuda" or name.startswith("numba.cuda."):
+        if f"{name}.".startswith(("numba.cuda.", "numba_cuda_mlir.")):  # and what takes its place
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Hide())
 """
