@@ -136,7 +136,7 @@ class _Builder:
 
     def node(self, node: Any, path: Path) -> Any:
         """A copy of a node in which every changed place chooses."""
-        new = type(node).__new__(type(node))  # as in `copy_of`
+        new = ast.AST.__new__(type(node))  # as in `copy_of`
         for name in (*node._fields, *node._attributes):
             value = getattr(node, name, None)
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):

@@ -407,7 +407,7 @@ def copy_of(node: Node) -> Node:
     What others have hung onto its nodes stays behind: where IPython shows a traceback, each node
     gets its `parent`, also the few that all trees of a Python process share.
     """
-    new = type(node).__new__(type(node))  # without arguments, Python 3.15 refuses a call
+    new = ast.AST.__new__(type(node))  # without arguments, Python 3.15 refuses a call
     for name in (*node._fields, *node._attributes):
         if not hasattr(node, name):
             continue
