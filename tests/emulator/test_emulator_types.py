@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ GOLDEN = (Path(__file__).parent / "numba_types.txt").read_text(encoding="utf-8")
 def operator_cases() -> Iterator[tuple[str, str, str, str]]:
     """Operator, left type, right type, result type."""
     columns: list[str] = []
+    types: set[str] = set()
     operators: list[str] = []
     for line in GOLDEN.splitlines():
         words = line.split()
@@ -25,7 +28,8 @@ def operator_cases() -> Iterator[tuple[str, str, str, str]]:
             operators = words[1:]
         elif line.startswith(" "):
             columns = words
-        elif words and words[0] in columns:
+            types.update(columns)
+        elif words and words[0] in types:
             for operator in operators:
                 for right, result in zip(columns, words[1:], strict=True):
                     yield operator, words[0], right, result
@@ -35,8 +39,13 @@ def expression_cases() -> Iterator[tuple[str, str, str]]:
     """Expression, types of a and b, result type."""
     for line in GOLDEN.splitlines():
         if line.startswith("expression"):
-            expression, types, result = line[12:36].strip(), line[37:57].strip(), line[58:].strip()
-            yield expression, types, result
+            _, written, results = re.split(" {2,}", line)
+            alike = re.search(r"\{(.+)\}", written)
+            names = alike[1].split(",") if alike else [""]
+            expressions = [re.sub(r"\{.+\}", name, written) for name in names]
+            for each in results.split("; "):
+                result, types = each.split(": ")
+                yield from itertools.product(expressions, types.split(" | "), [result])
 
 
 def inferred(statements: str, argument_types: list[str]) -> str:
