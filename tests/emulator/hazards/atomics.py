@@ -19,14 +19,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = bins[0]                     #! RAW
     """),
-    Hazard("added to before it was zeroed", BINS + """
-    if i == 0:
-        bins[0] = 0                      #:
-    #+ cuda.syncthreads()
-    cuda.atomic.add(bins, 0, i)          #! WAW
-    cuda.syncthreads()
-    out[g] = bins[0]
-    """),
     Hazard("the largest is looked at before it is raised", BINS + """
     if i == 0:
         bins[0] = -1
@@ -61,17 +53,6 @@ HAZARDS = (
         bins[0] = 9                      #! WAW
     cuda.syncthreads()
     out[g] = bins[0]
-    """),
-    Hazard("a global total is read in the same launch", BINS + """
-    cuda.atomic.add(count, 0, 1)         #:
-    if i == 0:
-        out[cuda.blockIdx.x] = count[0]  #! RAW #-
-        #+ out[cuda.blockIdx.x] = 1
-    """),
-    Hazard("a global total is zeroed in the same launch", BINS + """
-    if g == 0:                           #-
-        count[0] = 0                     #: #-
-    cuda.atomic.add(count, 0, 1)         #! WAW
     """),
     Hazard("a syncwarp after atomics of the whole block", BINS + """
     if i == 0:

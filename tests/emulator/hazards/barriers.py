@@ -28,21 +28,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = s[63 - i]                   #! RAW
     """),
-    Hazard("one thread fills a slot for all", SHARED + """
-    if i == 0:
-        s[0] = x[g]                      #:
-    #+ cuda.syncthreads()
-    out[g] = s[0]                        #! RAW
-    """),
-    Hazard("overwritten before all have read", SHARED + """
-    s[i] = x[g]
-    cuda.syncthreads()
-    value = s[63 - i]                    #:
-    #+ cuda.syncthreads()
-    s[i] = value                         #! WAR
-    cuda.syncthreads()
-    out[g] = s[i]
-    """),
     Hazard("reversed in place", SHARED + """
     s[i] = x[g]
     cuda.syncthreads()
@@ -51,15 +36,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     #+ s[i] = value
     out[g] = s[i]
-    """),
-    Hazard("tile loop without its first barrier", SHARED + """
-    total = float32(0)
-    for t in range(3):
-        s[i] = x[64 * t + i]             #:
-        #+ cuda.syncthreads()
-        total += s[63 - i]               #! RAW
-        cuda.syncthreads()
-    out[g] = total
     """),
     Hazard("tile loop without its second barrier", SHARED + """
     total = float32(0)
@@ -81,29 +57,6 @@ HAZARDS = (
         cuda.syncthreads()
     out[g] = total
     """),
-    Hazard("the last turn skips the barrier", SHARED + """
-    total = float32(0)
-    for t in range(3):
-        s[i] = x[64 * t + i]
-        cuda.syncthreads()
-        total += s[63 - i]               #:
-        if t < 2:                        #-
-            cuda.syncthreads()           #-
-        #+ cuda.syncthreads()
-    s[i] = total                         #! WAR
-    cuda.syncthreads()
-    out[g] = s[63 - i]
-    """),
-    Hazard("a barrier between two arrays, none after the second", """
-    a = cuda.shared.array(64, float32)
-    b = cuda.shared.array(64, float32)
-    i = cuda.threadIdx.x
-    a[i] = x[i]
-    cuda.syncthreads()
-    b[i] = x[64 + i]                     #:
-    #+ cuda.syncthreads()
-    out[cuda.grid(1)] = a[63 - i] + b[63 - i]    #! RAW
-    """),
     Hazard("a block of three axes", """
     s = cuda.shared.array((4, 4, 4), float32)
     a, b, c = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
@@ -117,12 +70,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = s[47 - i]                   #! RAW
     """, block=48),
-    Hazard("only the last thread stands in another warp", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    if i == 0:
-        out[cuda.blockIdx.x] = s[32]     #! RAW
-    """, block=33),
     Hazard("the largest block", """
     s = cuda.shared.array(1024, float32)
     i = cuda.threadIdx.x
@@ -130,29 +77,12 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[i] = s[1023 - i]                 #! RAW
     """, grid=1, block=1024),
-    Hazard("which cell is read depends on the data", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[int(x[i]) * 7 % 64]       #! RAW
-    """),
-    Hazard("a race only in the second block", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[(i + 33 * cuda.blockIdx.x) % 64]  #! RAW
-    """),
     Hazard("the barrier stands in a branch that not all blocks take", SHARED + """
     s[i] = x[g]                          #:
     if cuda.blockIdx.x == 0:             #-
         cuda.syncthreads()               #-
     #+ cuda.syncthreads()
     out[g] = s[63 - i]                   #! RAW
-    """),
-    Hazard("two threads write one cell", SHARED + """
-    s[i // 2] = float32(i)               #! WAW #-
-    #+ if i % 2 == 0:
-    #+     s[i // 2] = float32(i)
-    cuda.syncthreads()
-    out[g] = s[i // 2]
     """),
     Hazard("two lines write one cell", SHARED + """
     s[i] = x[g]                          #:

@@ -10,17 +10,6 @@ START = """
 """
 
 HAZARDS = (
-    Hazard("a neighbour's element, in one block", START + """
-    out[i] = x[i]                        #:
-    #+ cuda.syncthreads()
-    x[i] = out[63 - i]                   #! RAW
-    """, grid=1),
-    Hazard("an element of another block", START + """
-    out[g] = x[g]                        #:
-    cuda.syncthreads()
-    out[256 + g] = out[127 - g]          #! RAW #-
-    #+ out[256 + g] = out[64 * cuda.blockIdx.x + 63 - i]
-    """),
     Hazard("a fence does not order blocks", START + """
     out[g] = x[g]                        #:
     cuda.threadfence()
@@ -28,20 +17,11 @@ HAZARDS = (
     #+ cuda.syncthreads()
     #+ out[256 + g] = out[64 * cuda.blockIdx.x + 63 - i]
     """),
-    Hazard("reversed in place", START + """
-    x[g] = x[127 - g]                    #! WAR #-
-    #+ out[g] = x[127 - g]
-    """),
     Hazard("all blocks write one element", START + """
     out[0] = g                           #! WAW #-
     #+ if g == 0:
     #+     out[0] = 1
     """, grid=3),
-    Hazard("blocks overlap by one element", START + """
-    if i < 64:
-        out[63 * cuda.blockIdx.x + i] = x[g]     #! WAW #-
-        #+ out[64 * cuda.blockIdx.x + i] = x[g]
-    """),
     Hazard("a grid-stride loop with the wrong stride", START + """
     for k in range(g, 256, 64):          #-
     #+ for k in range(g, 256, 128):
@@ -51,10 +31,6 @@ HAZARDS = (
     count[int(x[g]) % 16] += 1           #! WAR WAW #-
     #+ cuda.atomic.add(count, int(x[g]) % 16, 1)
     """),
-    Hazard("histogram without atomics, in one warp", START + """
-    count[int(x[g]) % 16] += 1           #! WAR WAW #-
-    #+ cuda.atomic.add(count, int(x[g]) % 16, 1)
-    """, grid=1, block=32),
     Hazard("a flag tells another block to go on", START + """
     if cuda.blockIdx.x == 0:
         out[i] = x[g]
@@ -101,12 +77,4 @@ HAZARDS = (
     out[8 * b + a % 8] = x[8 * b + a]    #! WAW #-
     #+ out[16 * b + a] = x[8 * b + a]
     """, grid=(2, 2), block=(8, 8)),
-    Hazard("written in the same places by two lines", START + """
-    out[g] = x[g]                        #: #-
-    #+ if g < 64:
-    #+     out[g] = x[g]
-    if cuda.blockIdx.x == 1:
-        out[i + 32] = 1                  #! WAW #-
-        #+ out[i + 64] = 1
-    """),
 )  # fmt: skip

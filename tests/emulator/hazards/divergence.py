@@ -10,12 +10,6 @@ START = """
 """
 
 HAZARDS = (
-    Hazard("a barrier for half of the block", START + """
-    if i < 32:                           #-
-        cuda.syncthreads()               #! DIVERGES #-
-    #+ cuda.syncthreads()
-    out[g] = i + 1
-    """),
     Hazard("a barrier for half of a warp", START + """
     if i % 2 == 0:                       #-
         cuda.syncthreads()               #! DIVERGES #-
@@ -30,14 +24,6 @@ HAZARDS = (
         out[g] = 2
         cuda.syncthreads()               #! DIVERGES #-
     #+ cuda.syncthreads()
-    """),
-    Hazard("threads beyond the edge return first", START + """
-    if g >= 100:                         #-
-        return                           #-
-    cuda.syncthreads()                   #! DIVERGES
-    #+ if g >= 100:
-    #+     return
-    out[g] = x[g]
     """),
     Hazard("a whole warp returns first", START + """
     if i >= 32:                          #-
@@ -56,13 +42,6 @@ HAZARDS = (
     #+     return
     out[b * 32 + a] = x[a]
     """, grid=(4, 1), block=(8, 8)),
-    Hazard("turns of a loop differ from thread to thread", START + """
-    n = i % 3                            #-
-    #+ n = 2
-    for k in range(n):
-        cuda.syncthreads()               #! DIVERGES
-    out[g] = n + 1
-    """),
     Hazard("some threads break", START + """
     for k in range(4):
         if k == i:                       #-
@@ -76,24 +55,6 @@ HAZARDS = (
             continue                     #-
         cuda.syncthreads()               #! DIVERGES
         out[g] += 1
-    """),
-    Hazard("a grid-stride loop of uneven length", START + """
-    #+ for start in range(cuda.blockIdx.x * 64, 200, 128):
-    #+     k = start + i
-    for k in range(g, 200, 128):         #-
-        if k < 200:
-            out[k] = x[k]
-        cuda.syncthreads()               #! DIVERGES
-    """),
-    Hazard("a barrier in a device function that some call", START + """
-    if i < 48:                           #-
-        wait()                           #-
-    #+ wait()
-    out[g] = i + 1
-    """, before="""
-    @cuda.jit(device=True)
-    def wait():
-        cuda.syncthreads()               #! DIVERGES
     """),
     Hazard("a device function returns early for some", START + """
     out[g] = half(i)

@@ -16,12 +16,6 @@ SHARED = (
 )
 
 HAZARDS = (
-    Hazard("through another name", SHARED + """
-    t = s
-    t[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[63 - i]                   #! RAW
-    """),
     Hazard("through a row", """
     s = cuda.shared.array((8, 8), float32)
     i = cuda.threadIdx.x
@@ -29,13 +23,6 @@ HAZARDS = (
     row[i % 8] = x[i]                    #:
     #+ cuda.syncthreads()
     out[cuda.grid(1)] = s[i % 8, i // 8] #! RAW
-    """),
-    Hazard("through a slice", SHARED + """
-    upper = s[32:]
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    if i < 32:
-        out[g] = upper[i]                #! RAW
     """),
     Hazard("through two slices that overlap", SHARED + """
     if i < 48:
@@ -61,15 +48,6 @@ HAZARDS = (
 
     @cuda.jit(device=True)
     def opposite(array, i):
-        return array[63 - i]             #! RAW
-    """),
-    Hazard("a device function without its barrier", SHARED + """
-    out[g] = exchange(s, i, x[g])
-    """, before="""
-    @cuda.jit(device=True)
-    def exchange(array, i, value):
-        array[i] = value                 #:
-        #+ cuda.syncthreads()
         return array[63 - i]             #! RAW
     """),
     Hazard("a device function is called twice", SHARED + """

@@ -23,30 +23,6 @@ HAZARDS = (
     if i == 0:
         out[cuda.blockIdx.x] = s[0]
     """),
-    Hazard("tree without the barrier before its first level", SHARED.replace("x[g]", "x[g]   #:")
-    + """
-    step = 32
-    #+ cuda.syncthreads()
-    while step > 0:
-        if i < step:
-            s[i] += s[i + step]          #! RAW
-        cuda.syncthreads()
-        step //= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = s[0]
-    """),
-    Hazard("tree with neighbouring threads at work", SHARED + """
-    cuda.syncthreads()
-    step = 1
-    while step < 64:
-        k = 2 * step * i
-        if k < 64:
-            s[k] += s[k + step]          #! RAW WAR WAW
-        #+ cuda.syncthreads()
-        step *= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = s[0]
-    """),
     Hazard("the last warp leaves out its barriers", SHARED + """
     cuda.syncthreads()
     if i < 32:
@@ -86,19 +62,6 @@ HAZARDS = (
         #+ cuda.syncthreads()
         #+ s[i] = value
         cuda.syncthreads()
-        step *= 2
-    out[g] = s[i]
-    """),
-    Hazard("scan that does not wait for the next turn", SHARED + """
-    cuda.syncthreads()
-    step = 1
-    while step < 64:
-        value = s[i]
-        if i >= step:
-            value += s[i - step]         #! RAW
-        cuda.syncthreads()
-        s[i] = value                     #:
-        #+ cuda.syncthreads()
         step *= 2
     out[g] = s[i]
     """),

@@ -23,25 +23,6 @@ LINE = """
 """
 
 HAZARDS = (
-    Hazard("transpose through a tile", TILE + """
-    s[b, a] = x[g + 8 * b + a]           #:
-    #+ cuda.syncthreads()
-    out[g + 8 * b + a] = s[a, b]         #! RAW
-    """, block=(8, 8)),
-    Hazard("transpose with several rows for each thread", TILE + """
-    for r in range(b, 8, 2):
-        s[r, a] = x[g + 8 * r + a]       #:
-    #+ cuda.syncthreads()
-    for r in range(b, 8, 2):
-        out[g + 8 * r + a] = s[a, r]     #! RAW
-    """, block=(8, 2)),
-    Hazard("transpose of several tiles through one", TILE + """
-    for t in range(2):
-        s[b, a] = x[64 * t + 8 * b + a]  #! WAR
-        cuda.syncthreads()
-        out[256 * t + g + 8 * b + a] = s[a, b]   #:
-        #+ cuda.syncthreads()
-    """, block=(8, 8)),
     Hazard("transpose of a tile in place", TILE + """
     s[b, a] = x[g + 8 * b + a]
     cuda.syncthreads()
@@ -60,23 +41,6 @@ HAZARDS = (
         cuda.syncthreads()
     out[64 * cuda.blockIdx.x + 8 * b + a] = total
     """, block=(8, 8)),
-    Hazard("product: a barrier inside the inner loop only", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a] #:
-        sB[b, a] = x[64 * t + 8 * a + b] #:
-        #+ cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #! RAW
-            cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("stencil: a halo that others have loaded", LINE + """
-    s[i + 1] = x[g + 1]                  #:
-    if i == 0:
-        s[0] = x[g]
-        s[65] = x[g + 65]                #:
-    #+ cuda.syncthreads()
-    out[g] = s[i] + s[i + 1] + s[i + 2]  #! RAW
-    """),
     Hazard("stencil: in two directions", """
     s = cuda.shared.array((10, 10), float32)
     a, b = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1

@@ -36,25 +36,6 @@ HAZARDS = (
     if all_in:
         out[g] = s[i ^ 2]                #! RAW
     """),
-    Hazard("overwritten within the warp", SHARED + """
-    s[i] = x[g]
-    cuda.syncwarp()
-    value = s[i ^ 1]                     #:
-    #+ cuda.syncwarp()
-    s[i] = value                         #! WAR
-    out[g] = s[i]
-    """),
-    Hazard("warp-synchronous sum", SHARED + """
-    s[i] = x[g]
-    cuda.syncthreads()
-    for k in range(5):
-        step = 16 >> k
-        if lane < step:
-            s[i] += s[i + step]          #! RAW
-        #+ cuda.syncwarp()
-    if lane == 0:
-        out[g] = s[i]
-    """),
     Hazard("the first warp adds up what all warps left", SHARED + """
     n = x[g]
     for k in range(5):
@@ -65,27 +46,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     if i == 0:
         out[cuda.blockIdx.x] = s[0] + s[1]       #! RAW
-    """),
-    Hazard("a block of a single warp", """
-    s = cuda.shared.array(32, float32)
-    i = cuda.threadIdx.x
-    s[i] = x[i]                          #:
-    #+ cuda.syncwarp()
-    out[cuda.grid(1)] = s[31 - i]        #! RAW
-    """, block=32),
-    Hazard("a block smaller than a warp", """
-    s = cuda.shared.array(8, float32)
-    i = cuda.threadIdx.x
-    s[i] = x[i]                          #:
-    #+ cuda.syncthreads()
-    out[cuda.grid(1)] = s[7 - i]         #! RAW
-    """, block=8),
-    Hazard("two branches of one warp", SHARED + """
-    if lane < 16:
-        s[i] = x[g]                      #:
-    #+ cuda.syncwarp()
-    if lane >= 16:
-        out[g] = s[i - 16]               #! RAW
     """),
     Hazard("a syncwarp that one lane comes to", SHARED + """
     s[i] = x[g]                          #:
