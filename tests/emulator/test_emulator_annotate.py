@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from emulator_helpers import HEADER, as_program, launch, line_of, run
 
-from course_lib.emulator import Counters, Profile, emulate, load_program
+from course_lib.emulator import Counters, Profile
 from course_lib.emulator.profile import annotate
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
@@ -113,28 +113,6 @@ def test_the_table_can_be_read_aloud(profile):
     assert "kernel" in region["aria-label"]
 
 
-def test_no_colour_is_set_for_words(profile):
-    """They take the page's, light or dark; backgrounds of bars are half transparent."""
-    for _, attributes in Page(annotate.as_html(profile)).tags:
-        for part in (attributes.get("style") or "").split(";"):
-            name, _, value = part.partition(":")
-            assert name != "color" or value == "inherit"
-            assert name != "background" or value == "none" or "linear-gradient" in value
-
-
-def test_columns_that_have_nothing_to_say_are_left_out():
-    plain = run("out[cuda.grid(1)] = float32(1)", 1, 32, np.zeros(32, np.float32))
-    assert Page(annotate.as_html(plain)).rows[0] == ["sectors stored", "line", "source"]
-    clean = run(
-        "s = cuda.shared.array(32, float32)\ns[cuda.threadIdx.x] = float32(1)",
-        1, 32, np.zeros(32, np.float32),
-    )  # fmt: skip
-    # Without a conflict the column stays: its zero is the news.
-    page = Page(annotate.as_html(clean))
-    assert "bank conflicts" in page.rows[0]
-    assert "No bank conflicts." in page.words
-
-
 def test_each_column_shown_has_its_line_in_the_legend(profile):
     plain = run("out[cuda.grid(1)] = float32(1)", 1, 32, np.zeros(32, np.float32))
     for each, shown in ((profile, annotate.COLUMNS), (plain, annotate.COLUMNS[1:2])):
@@ -179,17 +157,6 @@ def test_only_functions_that_ran_are_shown_and_these_whole():
     assert "def unused(x):" not in shown
     text = annotate.as_text(profile)
     assert f"{line_of(program, 'return x + float')}      return x + float32(1)" in text
-
-
-def test_a_kernel_that_does_nothing_is_shown():
-    program = (
-        HEADER + "def kernel(out):\n    pass\n\ndef kernel(out):\n    # your code here\n    pass\n"
-    )
-    profile = emulate(load_program(program).kernel("kernel"), counters=False)[1, 1](np.zeros(1))
-    assert [line.text for line in annotate.lines_of(profile)] == [
-        "def kernel(out):", "    # your code here", "    pass",
-    ]  # fmt: skip
-    assert len(Page(annotate.as_html(profile)).rows) == 5
 
 
 def test_a_terminal_gets_text(profile, capsys):

@@ -76,22 +76,6 @@ def test_reading_what_was_not_waited_for(schedule: str, changed: dict[str, str])
     assert np.array_equal(out[1], expected()[1])
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize(
-    "changed", [{"meet": "pass"}, {"wait": "cuda.syncthreads()", "meet": "cp_async_wait(1)"}]
-)
-def test_reading_what_others_copied_without_a_barrier_after_the_wait(
-    schedule: str, changed: dict[str, str]
-) -> None:
-    program, profile, _ = two_groups(schedule, **changed)
-    found = profile.errors[0]
-    assert found.code == "race-read-after-write"
-    assert (found.line, found.other_line) == (
-        line_of(program, "# read"),
-        line_of(program, "# first"),
-    )
-
-
 @every_case("schedule", SCHEDULES)
 def test_why_a_copy_was_not_waited_for(schedule: str) -> None:
     _, profile, _ = two_groups(schedule, commit="cp_async_wait(0)", wait="pass")
@@ -103,27 +87,6 @@ def test_why_a_copy_was_not_waited_for(schedule: str) -> None:
     assert facts_of(profile.errors[0].hint)["groups"] == 2
     _, profile, _ = two_groups(schedule, wait="pass")
     assert facts_of(profile.errors[0].message)["lacks"] == "has not been waited for"
-
-
-def test_a_barrier_before_the_wait_is_told_as_nothing_that_orders_the_two_lines() -> None:
-    changed = {"wait": "cuda.syncthreads()", "meet": "cp_async_wait(1)"}
-    _, profile, _ = two_groups("warps", **changed)
-    assert {"copy_line"}.isdisjoint(facts_of(profile.errors[0].message))
-
-
-def test_own_values_need_no_barrier() -> None:
-    body = """
-        s = cuda.shared.array(128, float32, alignment=16)
-        i = cuda.threadIdx.x
-        cp_async16(s, 4 * i, A, 4 * i)
-        cp_async_commit()
-        cp_async_wait(0)
-        out[i] = s[4 * i + 3]
-    """
-    out = np.zeros(32, np.float32)
-    A = np.arange(128, dtype=np.float32)
-    assert not run(body, 1, 32, A, out, parameters="A, out", before=IMPORT).findings
-    assert np.array_equal(out, A[3::4])
 
 
 @pytest.mark.parametrize(
@@ -336,18 +299,3 @@ def test_each_thread_has_its_own_groups() -> None:
     profile = run(body, 1, 32, A, out, parameters="A, out", before=IMPORT)
     assert profile.errors[0].threads == ((20, 0, 0),)
     assert np.array_equal(np.isnan(out), np.arange(32) >= 20)
-
-
-def test_each_block_has_its_own_copies() -> None:
-    body = """
-        s = cuda.shared.array(128, float32, alignment=16)
-        i, b = cuda.threadIdx.x, cuda.blockIdx.x
-        if b == 0:
-            cp_async16(s, 4 * i, A, 4 * i)
-        else:
-            s[4 * i] = b
-            out[b, i] = s[4 * i]
-    """
-    A, out = np.zeros(128, np.float32), np.zeros((3, 32), np.float32)
-    assert not run(body, 3, 32, A, out, parameters="A, out", before=IMPORT).errors
-    assert out[:, 0].tolist() == [0, 1, 2]

@@ -6,13 +6,11 @@ time, and none of these with more than one.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, as_program, launch, line_of
 
-from course_lib.emulator import Budget, KernelRejected, Profile
+from course_lib.emulator import KernelRejected, Profile
 
 N = 64  # threads of a block
 
@@ -387,38 +385,6 @@ def test_equal_values_from_one_place_do_no_harm(text: str, severity: str) -> Non
 def test_a_lock_in_a_launch_too_large_for_a_machine_a_warp_is_refused() -> None:
     with pytest.raises(KernelRejected, match="at the same time"):
         emulated(LOCK_OF_BLOCKS, 10_000, N, zeros(1), zeros(1))
-
-
-def test_a_cell_of_dynamic_shared_memory_is_named_in_blocks_that_ran_before() -> None:
-    text = """
-def k(count, out):
-    s = cuda.shared.array(0, int32)
-    t = cuda.threadIdx.x
-    s[t] = cuda.atomic.add(count, 0, 1)
-    if cuda.blockIdx.x == 0:
-        out[t] = s[(t + 32) % 64]
-"""
-    few = Budget(lanes_at_once=N)  # one block after the other
-    profile = emulated(text, 3, N, zeros(1), zeros(N), shared_bytes=4 * N, budget=few)
-    assert {finding.cell.split("[")[0] for finding in profile.errors} == {"s"}
-    assert all(0 <= int(finding.cell[2:-1]) < N for finding in profile.errors)
-
-
-def test_what_a_barrier_of_the_grid_costs_does_not_grow_with_the_array() -> None:
-    """Between two barriers a thousandth of it is touched: the search for races looks there only."""
-    body = """\
-    g = cuda.cg.this_grid()
-    column = cuda.grid(1)
-    for row in range(1, 200):
-        out[row, column] = out[row - 1, 255 - column] + 1
-        g.sync()
-    """
-    out = np.zeros((2**17, 256), np.int32)
-    start = time.perf_counter()
-    profile = launch(as_program(body), 8, 32, out)
-    assert time.perf_counter() - start < 20  # a second; 100 where each search reads all tables
-    assert profile.findings == []
-    assert (out[:200] == np.arange(200)[:, None]).all()
 
 
 def test_races_between_blocks_that_meet_far_apart_in_an_array() -> None:

@@ -26,11 +26,6 @@ def copy(x, out):
     out[i] = x[i]
 
 
-def read_twice(x, out):
-    i = cuda.grid(1)
-    out[i] = x[i] + x[i]
-
-
 def one_sector_a_thread(x, out):
     i = cuda.grid(1)
     out[i] = x[8 * i]
@@ -41,17 +36,6 @@ def walk(x, out):
     for _ in range(2):
         for i in range(x.size // 32):
             out[cuda.threadIdx.x] = x[32 * i + cuda.threadIdx.x]
-
-
-def hot_and_cold(x, out):
-    """The first line again and again, and every other line once."""
-    i = cuda.threadIdx.x
-    for cold in range(1, x.size // 32):
-        out[i] = x[i] + x[32 * cold + i]
-
-
-def by_parity_of_block(x, out):
-    out[cuda.grid(1)] = x[32 * (cuda.blockIdx.x % 2) + cuda.threadIdx.x]
 
 
 def add_to_one(x, out):
@@ -93,14 +77,6 @@ def sizes(l1_lines: int, l2_lines: int, sms: int = 1, blocks: int = 1) -> CacheS
 # --- by hand ------------------------------------------------------------------------------------
 
 
-def test_a_second_read_hits_l1_if_there_is_one():
-    profile = vector(read_twice, 1, 64, 64)
-    assert profile.global_load_bytes == 512
-    assert traffic(profile, sizes(2, 8)).l2_bytes == 256
-    without = traffic(profile, sizes(0, 8))
-    assert (without.l2_bytes, without.dram_bytes) == (512, 256)
-
-
 def test_only_the_sectors_asked_for_are_fetched():
     found = traffic(vector(one_sector_a_thread, 1, 32, 256), sizes(64, 64))
     assert found.requested_bytes == 32 * 4
@@ -116,18 +92,6 @@ def test_a_walk_longer_than_the_cache_gains_nothing(lines, rounds):
     assert traffic(profile, sizes(0, lines)).dram_bytes == rounds * 8 * 128
     # Stores go past L1, so there the eight lines are among themselves.
     assert traffic(profile, sizes(8, 0)).dram_bytes == 8 * 128
-
-
-def test_what_is_in_use_stays():
-    profile = vector(hot_and_cold, 1, 32, 16 * 32, out=32)
-    assert traffic(profile, sizes(2, 0)).l2_bytes == 16 * 128
-    assert traffic(profile, sizes(1, 0)).l2_bytes == 30 * 128
-
-
-def test_blocks_are_dealt_out_to_the_sms_in_turn():
-    profile = vector(by_parity_of_block, 4, 32, 64)
-    assert traffic(profile, sizes(8, 8, sms=2, blocks=2)).l2_bytes == 2 * 128
-    assert traffic(profile, sizes(8, 8, sms=4)).l2_bytes == 4 * 128
 
 
 def test_a_cell_that_is_stored_often_is_written_once_if_l2_keeps_it():
@@ -187,14 +151,6 @@ def test_the_stream_is_what_the_trace_says(kernel):
     }
     assert told == expected
     assert found.block_count == 4
-
-
-def test_parts_of_a_grid_make_one_stream(monkeypatch):
-    whole = matmul(coalesced, 96)
-    monkeypatch.setattr("course_lib.emulator.run.LANES_AT_ONCE", 2048)
-    parts = matmul(coalesced, 96)
-    small = sizes(16, 64, sms=2)
-    assert traffic(parts, small) == traffic(whole, small)
 
 
 def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):

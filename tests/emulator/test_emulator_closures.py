@@ -45,16 +45,6 @@ def test_a_name_of_the_caller_is_not_taken_for_another_one(body: str) -> None:
     assert rejection_codes(text, np.zeros(1)) == ["unsupported"]
 
 
-def test_names_that_only_look_alike_are_right() -> None:
-    out = np.zeros(2)
-    body = (
-        "y = 2\ndef f(y):\n    return y + 1\ndef g(x):\n    y = 10 * x\n    return f(y)\n"
-        "out[0] = g(5)\nout[1] = y"
-    )
-    run_clean(body, 1, 1, out)
-    assert out.tolist() == [51, 2]
-
-
 def test_a_name_without_a_value_is_not_taken_from_the_caller() -> None:
     """Each function has variables of its own; one that is not set is an uninitialised read."""
     ways = ("if x > 100:\n        z = 1", "for i in range(x - 5):\n        z = 1")

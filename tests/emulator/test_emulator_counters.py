@@ -204,17 +204,6 @@ def test_flops_count_active_lanes_and_fma_as_two() -> None:
     assert profile.flops in (10 * 4 + 64 * 2, 10 * 4 + 64 * 3)
 
 
-def test_barriers_are_counted_per_block() -> None:
-    out = np.zeros(1, np.float32)
-    body = """
-        for k in range(5):
-            cuda.syncthreads()
-        if cuda.blockIdx.x == 0:
-            cuda.syncthreads()
-    """
-    assert run_clean(body, 3, 64, out).barriers == 5 * 3 + 1
-
-
 def test_branch_efficiency() -> None:
     out = np.zeros(64, np.float32)
     uniform = run_clean("i = cuda.grid(1)\nif i < 32:\n    out[i] = 1", 1, 64, out)
@@ -284,13 +273,6 @@ def test_counters_do_not_depend_on_the_schedule() -> None:
     names += ["shared_load_wavefronts", "shared_store_wavefronts", "barriers"]
     counts = [{name: getattr(profile, name) for name in names} for profile in profiles]
     assert counts[0] == counts[1] == counts[2]
-
-
-def test_switching_counters_off_changes_no_result() -> None:
-    for options in ({"counters": False}, {"races": False}, {"counters": False, "races": False}):
-        out = np.zeros(64, np.float32)
-        run_clean("i = cuda.grid(1)\nout[i] = i * i", 2, 32, out, **options)
-        assert np.array_equal(out, np.arange(64) ** 2)
 
 
 def test_trace_holds_every_access() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import math
 import platform
 import subprocess
 import sys
@@ -13,12 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from emulator_helpers import run
-from every_case import every_case
 
 from course_lib.emulator import Budget, Profile, emulate, load_program
 from course_lib.emulator.observers import meter, races
 from course_lib.emulator.observers.races import RaceDetector
-from course_lib.emulator.state.lanes import joint_shape, spread
 
 DIAGONALS = """
     s = cuda.shared.array((33, 33), {kind})
@@ -139,18 +136,6 @@ def test_what_saves_time_changes_nothing(
 ) -> None:
     change(monkeypatch)
     assert reports() == usual
-
-
-@every_case("small", [1, 3, 40])
-@every_case("axes", [(), (1,) * 6, (1, 1, 1, 1, 1, 32), (2, 1, 3, 1, 4, 1), (2, 5, 3, 7, 4, 6)])
-def test_values_are_spread_as_numpy_does(axes: tuple[int, ...], small: int) -> None:
-    value = np.arange(math.prod(axes)).reshape(axes)[()]
-    other = (
-        np.zeros((2 * small, 5, 3, 7, 4, 1)) if axes[:1] != (2,) else np.zeros((1, 5, 1, 1, 1, 1))
-    )
-    shape = np.broadcast_shapes(value.shape, other.shape, (1,) * 6)
-    assert joint_shape(value, other) == joint_shape(other, value) == shape
-    assert np.array_equal(spread(value, shape), np.broadcast_to(value, shape))
 
 
 # How often a page had to be fetched in the fourth to sixth of the same launches.

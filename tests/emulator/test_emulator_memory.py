@@ -64,23 +64,6 @@ def test_write_bounds(index: str) -> None:
     assert not data.any(), "a store out of bounds must not land anywhere"
 
 
-def test_lanes_that_do_not_take_part_are_not_checked() -> None:
-    data, out = np.arange(5, dtype=np.float32), np.zeros(64, np.float32)
-    body = """
-        i = cuda.grid(1)
-        if i < data.size:
-            out[i] = data[i]
-        out[i] += data[i] if i < data.size else float32(7)
-        if i < data.size and data[i] > 2:
-            out[i] = -1
-        if i >= data.size or data[i] == 0:
-            out[i] += 100
-    """
-    run_clean(body, 2, 32, data, out, parameters="data, out")
-    assert out[:6].tolist() == [100, 2, 4, -1, -1, 107]
-    assert (out[5:] == 107).all()
-
-
 def test_shared_memory_is_fresh_for_every_block() -> None:
     body = """
         s = cuda.shared.array(1, float32)
@@ -89,38 +72,6 @@ def test_shared_memory_is_fresh_for_every_block() -> None:
         out[cuda.blockIdx.x] = s[0]
     """
     assert codes(run(body, 2, 1, np.zeros(2, np.float32))) == ["uninitialised-read"]
-
-
-def test_inputs_of_every_layout() -> None:
-    base = np.arange(6 * 8, dtype=np.float32).reshape(6, 8)
-    layouts = {
-        "C": base,
-        "Fortran": np.asfortranarray(base),
-        "transposed": np.ascontiguousarray(base.T).T,
-        "every other": np.repeat(np.repeat(base, 2, 0), 2, 1)[::2, ::2],
-        "reversed": np.ascontiguousarray(base[::-1, ::-1])[::-1, ::-1],
-        "slice": np.pad(base, 3)[3:-3, 3:-3],
-    }
-    body = (
-        "x, y = cuda.grid(2)\nif y < a.shape[0] and x < a.shape[1]:\n    a[y, x] = 2 * a[y, x] + y"
-    )
-    for name, array in layouts.items():
-        expected = 2 * array + np.arange(6, dtype=np.float32)[:, None]
-        run_clean(body, (1, 1), (16, 8), array, parameters="a")
-        np.testing.assert_array_equal(array, expected, err_msg=name)
-
-
-def test_two_views_of_one_array_are_one_memory() -> None:
-    data = np.arange(8, dtype=np.float32)
-    body = """
-        i = cuda.threadIdx.x
-        left[i] = 100 + i
-        cuda.syncthreads()
-        out[i] = right[3 - i]
-    """
-    out = np.zeros(4, np.float32)
-    run_clean(body, 1, 4, data[:4], data[2:6], out, parameters="left, right, out")
-    assert out.tolist() == [5.0, 4.0, 103.0, 102.0]
 
 
 @every_case(
@@ -177,15 +128,3 @@ def test_dynamic_shared_memory() -> None:
     assert not codes(profile)
     assert np.array_equal(out, 47 - np.arange(48))
     assert "out-of-bounds-write" in codes(launch(as_program(body), 1, 48, out, shared_bytes=47 * 4))
-
-
-def test_unsigned_indices() -> None:
-    out = np.zeros(64, np.float32)
-    body = """
-        i = np.uint32(cuda.threadIdx.x)
-        j = np.uint64(i) + 1
-        k = np.uint32(cuda.blockIdx.x * cuda.blockDim.x) + i
-        out[k] = out[j - 1] + k
-    """
-    run_clean(body, 2, 32, out, races=False)
-    assert np.array_equal(out, np.arange(64))

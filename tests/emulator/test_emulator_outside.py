@@ -43,13 +43,6 @@ def test_other_arrays_are_no_constants(text: str) -> None:
     assert refused.value.findings[0].code == "unsupported"
 
 
-def test_a_table_is_read_in_a_kernel() -> None:
-    out = np.zeros(3, np.int32)
-    body = "out[cuda.grid(1)] = cuda.const.array_like(TABLE)[cuda.grid(1)]"
-    run_clean(body, 1, 3, out, before="TABLE = np.array([5, 6, 7], dtype=np.int32)")
-    assert out.tolist() == [5, 6, 7]
-
-
 RECORDS = np.array([(1.5, 2), (3.5, 4)], [("x", np.float32), ("n", np.int64)])
 
 

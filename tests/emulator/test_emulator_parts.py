@@ -61,12 +61,6 @@ def test_a_part_is_written_as_by_a_loop(part: str, space: str) -> None:
     assert found[0] == found[1]
 
 
-def test_a_part_of_memory_that_all_share_is_raced_for() -> None:
-    body = "s = cuda.shared.array(4, float32)\ns[:] = {}\ncuda.syncthreads()\nout[0] = s[1]"
-    out = np.zeros(1, np.float32)
-    assert "race-write-after-write" in codes(run(body.format("cuda.threadIdx.x"), 1, 4, out))
-
-
 def test_what_a_part_leaves_out_is_still_unwritten() -> None:
     body = "s = cuda.local.array(4, float32)\ns[1:] = 1\nout[0] = s[{}]"
     assert codes(run(body.format(0), 1, 1, np.zeros(1, np.float32))) == ["uninitialised-read"]

@@ -451,10 +451,6 @@ def test_a_mistake_is_found_at_its_line(line, code):
     assert found.severity == "error"
 
 
-def test_a_missing_function_is_named():
-    assert refused("def g(): return 1").code == "missing-answer"
-
-
 # --- functions of this very file, read where they stand -------------------------------------------
 
 SCALE = 3

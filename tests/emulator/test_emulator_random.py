@@ -39,12 +39,6 @@ def check(kernel: RandomKernel, seed: int, schedule: str = "lockstep") -> None:
         )
 
 
-@pytest.mark.slow
-@given(random_kernels(), st.integers(0, 2**32 - 1))
-def test_random_kernel(kernel: RandomKernel, seed: int) -> None:
-    check(kernel, seed)
-
-
 @pytest.mark.parametrize("count", some_or_many(60, 600))
 def test_many_random_kernels(count: int) -> None:
     @settings(max_examples=count)

@@ -9,7 +9,6 @@ from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.emulator import emulate
 from course_lib.wording.sentences import facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
@@ -39,24 +38,6 @@ def test_known_however_imported(before: str, name: str) -> None:
     body = f"i = cuda.threadIdx.x\nx, y, z, w = {name}(A, 4 * i)\nout[i] = x + y + z + w"
     run_clean(body, 1, 8, numbers(32), out, parameters="A, out", before=before)
     assert np.array_equal(out, numbers(8, 4).sum(axis=1))
-
-
-def test_known_in_a_live_function() -> None:
-    from course_lib import intrinsics as ci
-    from course_lib.intrinsics import load4, unroll, unrolled
-
-    turns = 4
-
-    @unrolled
-    def kernel(A, out):
-        four = load4(A, 0)
-        for k in unroll(turns):
-            out[turns - 1 - k] = four[k]
-        ci.store4(out, 4, four)
-
-    out = np.zeros(8, np.float32)
-    assert not emulate(kernel)[1, 1](numbers(4), out).findings
-    assert out.tolist() == [3, 2, 1, 0, 0, 1, 2, 3]
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -158,18 +139,6 @@ def test_faults(statement: str, code: str) -> None:
     assert profile.findings[0].line == line_of(program, statement)
 
 
-def test_one_of_four_was_never_written() -> None:
-    body = """
-        s = cuda.shared.array(4, float32, alignment=16)
-        for k in range(4):
-            if k != 2:
-                s[k] = 1
-        out[0] = load4(s, 0)[0]
-    """
-    profile = run(body, 1, 1, np.zeros(1, np.float32), before=IMPORT)
-    assert [(each.code, each.cell) for each in profile.errors] == [("uninitialised-read", "s[2]")]
-
-
 def test_the_last_four_of_an_odd_length() -> None:
     profile = run("x = load4(A, 4)[0]", 1, 1, numbers(7), parameters="A", before=IMPORT)
     assert codes(profile) == ["out-of-bounds-read"]
@@ -192,12 +161,6 @@ def test_what_the_compiler_refuses(statement: str) -> None:
     program = as_program(statement, "A, D, F", IMPORT)
     given = numbers(4, 4), np.zeros(4), np.asfortranarray(numbers(4, 4))
     assert rejection_codes(program, *given) == ["compile-error"]
-
-
-@pytest.mark.parametrize("statement", ["load4(A[1], 0)", "load4(A[1:3], 0)", "load4(A[1, 0:], 0)"])
-def test_parts_that_stay_contiguous(statement: str) -> None:
-    program = as_program(statement, "A, D", IMPORT)
-    assert rejection_codes(program, numbers(4, 4), np.zeros(4)) == []
 
 
 # --- cost ----------------------------------------------------------------------------------------
@@ -240,19 +203,6 @@ def test_the_trace_and_the_stream_hold_all_elements() -> None:
     assert threads[:, 5].tolist() == np.repeat(np.arange(16), 4).tolist()
     assert profile.stream.lines.tolist() == [0, 1]
     assert profile.stream.sectors.tolist() == [15, 15]
-
-
-def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:
-    body = """
-        s = cuda.shared.array(128, float32, alignment=16)
-        i = cuda.threadIdx.x
-        store4(s, 4 * i, load4(A, 4 * i))
-        s[4 * i] = 0
-    """
-    program = as_program(body, "A", IMPORT)
-    profile = launch(program, 1, 32, numbers(128))
-    for fragment, conflicts in (("store4(s", 0), ("s[4 * i] = 0", 3)):
-        assert profile.lines[line_of(program, fragment)].shared_store_bank_conflicts == conflicts
 
 
 def test_races_on_the_last_of_four() -> None:

@@ -75,9 +75,3 @@ def test_a_film_is_for_small_launches() -> None:
     arrays = np.zeros(64, np.float32), np.zeros(64, np.float32)
     with pytest.raises(KernelRejected, match="small"):
         film(load_program(HALVES).kernel("turn_around"), 1000, 64, arrays)
-
-
-def test_a_kernel_without_an_end_is_stopped_early() -> None:
-    text = "@cuda.jit\ndef forever(x):\n    while True:\n        x[0] = 1\n"
-    kernel = load_program("from numba import cuda\n" + text).kernel("forever")
-    assert not film(kernel, 1, 1, (np.zeros(1, np.float32),)).profile.finished

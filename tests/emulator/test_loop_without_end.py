@@ -8,7 +8,6 @@ from emulator_helpers import as_program, launch, line_of
 from every_case import every_case
 
 from course_lib.emulator import INTERACTIVE, Budget
-from course_lib.emulator.budget import CELLS_PER_ACCESS
 from course_lib.wording.sentences import facts_of
 
 # Each body marks the loop to be named.
@@ -248,13 +247,6 @@ def test_the_loop_of_a_device_function_is_named() -> None:
     assert profile.findings[0].line == line_of(program, "# this")
 
 
-def test_a_launch_that_is_long_without_a_loop() -> None:
-    program = as_program("\n".join(f"out[0] = {n}" for n in range(99)))
-    profile = launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=50))
-    assert profile.stopped_in is None
-    assert (profile.findings[0].code, profile.steps) == ("timeout", 50)
-
-
 @pytest.mark.parametrize(
     "body", ["out[0] = 1", "cuda.atomic.add(out, 0, 1)", "x = out[0]", "out[0] += out[0]"]
 )
@@ -273,15 +265,3 @@ def test_more_lanes_cost_more_steps_also_for_an_access() -> None:
 
     assert steps(1) == steps(32) == 1 + INTERACTIVE.access_steps
     assert steps(512) == (1 + 512 * 256 // INTERACTIVE.lanes_per_step) * steps(1)
-
-
-def test_an_access_with_many_indices_costs_more_steps() -> None:
-    def steps(index: str) -> int:
-        program = as_program(f"out[{index}] = 1")
-        out = np.zeros(4096, np.float32)
-        return launch(program, 16, 256, out, budget=INTERACTIVE).steps
-
-    assert steps("7") == 1 + INTERACTIVE.access_steps
-    assert steps("cuda.grid(1)") == 1 + INTERACTIVE.access_steps * (
-        1 + 16 * 256 // CELLS_PER_ACCESS
-    )

@@ -95,13 +95,6 @@ def test_a_function_in_another_language_is_refused_as_such() -> None:
     assert "device=True" in found.hint
 
 
-@pytest.mark.parametrize(("block", "said"), [(2048, "A block has"), ((64, 32), "of 64x32 has")])
-def test_a_block_with_too_many_threads(block: int | tuple[int, int], said: str) -> None:
-    with pytest.raises(KernelRejected) as refused:
-        emulate(kernel_beside(None))[1, block](np.zeros(1), np.zeros(1))
-    assert f"{said} 2048 threads; the most" in refused.value.findings[0].message
-
-
 TILE, NUMBER = np.int64(4), 4
 
 

@@ -116,15 +116,6 @@ def test_montecarlo() -> None:
     assert abs(samples.mean() - np.log(2)) < 0.01
 
 
-@pytest.mark.slow
-def test_random_3d() -> None:
-    """Threads stride over a volume, each with a generator of its own."""
-    volume, states = np.zeros((5, 6, 7), np.float32), random_states(64, 2)
-    run_right(example("random", "random_3d"), (2, 2, 2), (2, 2, 2), volume, states)
-    assert ((volume > 0) & (volume < 1)).all()
-    assert len(np.unique(volume)) == volume.size
-
-
 @pytest.mark.parametrize("dtype", few(["float32", "float64"]))
 def test_normal_numbers_are_numbas(dtype: str) -> None:
     draw = getattr(numba.cuda.random, f"xoroshiro128p_normal_{dtype}")

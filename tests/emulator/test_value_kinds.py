@@ -259,14 +259,6 @@ def test_a_race_between_elements_of_two_sizes() -> None:
     assert {each.code for each in profile.findings} == {"race-write-after-write"}
 
 
-def test_libdevice_that_is_not_known_is_refused_by_its_name() -> None:
-    text = "from numba import cuda\nfrom numba.cuda import libdevice\n@cuda.jit\n"
-    text += "def kernel(out):\n    out[0] = libdevice.normcdfinv(out[0])\n"
-    with pytest.raises(KernelRejected, match="normcdfinv") as refused:
-        emulate(kernel_with(text))[1, 1](np.zeros(1))
-    assert refused.value.findings[0].code == "unsupported"
-
-
 REFUSED = [
     "out[0] = z", "if z < 1:\n    pass", "x = z // 2", "x = z & 1", "x = min(z, z)", "print(z)",
     "x = int(z)", "x = np.float32(z)", "x = math.sqrt(z)", "x = cuda.fma(z, z, z)", "x = z.nope",
