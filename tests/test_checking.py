@@ -16,7 +16,6 @@ import pytest
 from every_case import every_case
 from numba import cuda
 from passing import without_cause
-from sampling import few
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
@@ -71,30 +70,7 @@ def test_parameters_may_have_other_names() -> None:
 # --- the verdict --------------------------------------------------------------------------------
 
 
-def test_two_mistakes_are_both_named_the_cause_first() -> None:
-    text = broken("if row < M and col < N:\n", "if True:\n")
-    text = broken("        cuda.syncthreads()\n        for k", "        for k", text)
-    codes = [each.code for each in judged(text).findings]
-    assert codes[0] == "race-read-after-write"
-    assert "out-of-bounds-write" in codes
-
-
-def test_an_unknown_exercise_names_the_nearest() -> None:
-    report = examine_source("matmul_tile", RIGHT)
-    assert not report.passed
-    assert facts_of(report.findings[0].message)["near"].startswith("matmul_tiled or ")
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    few(
-        [
-            ("", ""),
-            ("sA[ty, k] * sB[k, tx]", "sA[k, ty] * sB[tx, k]"),
-        ],
-        1,
-    ),
-)
+@pytest.mark.parametrize(("old", "new"), [("", ""), ("acc = float32(0)", "acc = 0.0")])
 def test_the_verdict_is_short_and_always_the_same(old: str, new: str) -> None:
     text = broken(old, new) if old else RIGHT
     first, again = judged(text), examine_source("matmul_tiled", text)
@@ -114,16 +90,6 @@ def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None
     shown = caught.value._render_traceback_()
     assert len(shown) == 1
     assert shown[0].startswith("matmul_naive is not right yet")
-
-
-@pytest.mark.slow
-def test_wrong_on_uneven_shapes_alone_keeps_what_was_shown_on_even_ones() -> None:
-    points = EXERCISES["matmul_tiled"].points
-    report = judged(broken("(K + TILE - 1) // TILE", "K // TILE"))
-    assert report.right_where_even and not report.numbers_right and not report.passed
-    assert report.points == report.max_points - points["right"] - points["bounds"]
-    worse = judged(broken("acc = float32(0)", "acc = 0.0").replace("(K + TILE - 1)", "K"))
-    assert worse.points == report.points - points["float32"]
 
 
 # --- points -------------------------------------------------------------------------------------
@@ -172,46 +138,6 @@ def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
     report = without_cause("matmul_tiled", text)
     assert not report.right_where_even
     assert set(report.earned.values()) == {0}
-
-
-def test_the_naive_kernel_earns_nothing_for_tiling() -> None:
-    report = judged(NAIVE.replace("matmul_naive", "matmul_tiled"))
-    assert report.findings[0].code == "not-used"
-    assert report.earned["shared-memory"] == report.earned["reuse"] == 0
-    assert report.earned["right"] > 0
-    assert not any("once per tile" in each for each in report.held)
-
-
-def test_a_transpose_without_a_tile_earns_nothing_for_free_banks() -> None:
-    text = IMPORTS + (
-        "@cuda.jit\n"
-        "def transpose_tiled(A, B):\n"
-        "    col, row = cuda.grid(2)\n"
-        "    if row < A.shape[0] and col < A.shape[1]:\n"
-        "        B[col, row] = A[row, col]\n"
-    )
-    report = judged(text, "transpose_tiled")
-    assert [each.code for each in report.findings] == ["uncoalesced-store"]
-    facts = facts_of(report.findings[0].message)
-    assert (facts["letter"], facts["per_request"], facts["needed"]) == ("B", "32", "4")
-    assert report.earned["coalesced"] == report.earned["conflict-free"] == 0
-    assert report.earned["race-free"] == 0
-    assert report.points == report.max_points - 5
-
-
-@pytest.mark.parametrize(
-    ("body", "line", "words"),
-    [
-        ('    """Only words."""\n', 1, "still empty"),
-        ("    C = A + B\n", 2, "gives the name C a new meaning"),
-        ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
-        ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 1, "writes no element of C"),
-    ],
-)
-def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: str) -> None:
-    report = examine_source("mat_add", f"def mat_add(A, B, C):\n{body}")
-    [only] = report.findings
-    assert (only.code, only.line) == ("missing-answer", line) and words in only.message
 
 
 @pytest.mark.parametrize(
@@ -291,20 +217,12 @@ def test_a_strange_exercise_id_is_answered(exercise: object) -> None:
     assert not examine_source(exercise, NAIVE).passed  # type: ignore[arg-type]
 
 
-def test_a_negative_seed_is_as_good_as_any() -> None:
-    assert examine_source("matmul_naive", NAIVE, seed=-5, debug=True).passed
-
-
 def test_a_wrong_result_says_where_and_by_how_much() -> None:
     weight = "(float32(0.3) if k % 2 else float32(1.7))"
     text = broken("acc += A", f"acc += {weight} * A", NAIVE)
     message = judged(text, "matmul_naive").findings[0].message
     assert re.search(r"C\[0, 0\] is \S+ and should be -\d+\.\d+\.$", message)
     assert "and should be" not in told(message, "graded student")
-
-
-def test_a_tile_that_is_written_as_a_number_is_understood() -> None:
-    assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed
 
 
 ADDS = """# EXERCISE mat_add

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_lib import cli
 from course_lib.commands import doctor, environments, lab, lock, prepare, run_lessons, run_tests
@@ -139,25 +139,7 @@ def test_nothing_hangs(lessons: Path, cell: str, verdict: str) -> None:
     assert verdict in run_lessons.run(path, lessons / "done", timeout=2).verdict
 
 
-def test_the_banner_says_what_ran_it() -> None:
-    def said(text: str) -> str:
-        cell = new_code_cell("course_lib.start()")
-        cell.outputs = [new_output("stream", text=text)]
-        return run_lessons._machine(new_notebook(cells=[new_markdown_cell(""), cell]))
-
-    assert said("GPU: Tesla T4, compute capability 7.5.") == "GPU"
-    assert said("Emulator: no NVIDIA GPU here.") == "emulator"
-    assert said("Nothing to see.") == "-"
-
-
 # --- test ------------------------------------------------------------------------------------
-
-
-def test_the_summary_names_what_failed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_tests.summary([("lint", 1.0, 0), ("notebooks", 2.0, 1)], 2.5) == 1
-    said = capsys.readouterr().out
-    assert re.search(r"lint +1.0 s  ok\nnotebooks +2.0 s  FAILED\nFAILED: notebooks: 2 s", said)
-    assert run_tests.summary([("lint", 1.0, 0)], 1.0) == 0
 
 
 @pytest.mark.parametrize(
@@ -279,15 +261,6 @@ def test_doctor_without_any_package() -> None:
 def test_doctor_knows_that_the_emulator_works() -> None:
     check = doctor.emulator()
     assert check.good and not check.mend, check.says
-
-
-def test_is_there_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.delenv("DISPLAY", raising=False)
-    assert not lab.has_screen()
-    monkeypatch.setenv("DISPLAY", ":0")
-    assert lab.has_screen()
 
 
 # --- lab -------------------------------------------------------------------------------------

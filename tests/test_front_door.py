@@ -174,10 +174,6 @@ def test_asking_for_help_installs_nothing(
     assert handed == [(Path(sys.executable), arguments)]
 
 
-def test_after_two_dashes_nothing_is_an_option(course: ModuleType) -> None:
-    assert not course.asks_for_help(["--", "--help"])
-
-
 @every_case(
     ("named", "groups"),
     [([], ["lab"]), (["lab", "bench"], ["lab"]), (["grade", "test", "doctor"], ["grade", "test"])],
@@ -229,23 +225,6 @@ def test_progress_follows_pip(progress: object) -> None:
     assert "2 of 2 two" in progress.describe("Requirement already satisfied: two==2 in /here")
     assert not progress.installing
     assert progress.done() == "Found all 2 packages (lab) installed"
-
-
-@every_case(
-    "line",
-    [
-        "Collecting one==1 (from -r lab.txt (line 2))",
-        "Processing /a/b/one-1-py3-none-any.whl (from -r lab.txt (line 2))",
-        r"Processing c:\wheels\one-1-py3-none-any.whl",
-        "Processing ./one-1-py3-none-any.whl",
-        "Requirement already satisfied: one==1 in ./lib (from -r lab.txt (line 2)) (1)",
-    ],
-)
-def test_each_way_to_a_package_is_counted(course: ModuleType, line: str, tmp_path: Path) -> None:
-    lock = tmp_path / "lab.txt"
-    lock.write_text("one==1\ntwo==2\n")
-    progress = course.PipProgress(lock, tmp_path)
-    assert progress.describe(line) == "Fetching packages (lab): 1 of 2 one"
 
 
 def test_what_is_installed_is_counted_where_it_stands(progress: object, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -140,30 +139,3 @@ def test_ours_is_a_real_object_with_a_source(task) -> None:
 def test_there_is_no_stand_in_for_what_is_graded() -> None:
     with pytest.raises(PlainError, match="is graded"):
         course_lib.yours_or_ours("mat_add", guarded)
-
-
-DEVICE = """\
-@cuda.jit(device=True)
-def put_seven(out):
-    out[2] = 7
-"""
-
-
-def test_ours_may_be_a_device_function_that_a_kernel_calls(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    answer = DEVICE.replace("seven", "seven_below")
-    task = replace(
-        TASKS["put_seven"], id="put_seven_below", answer=answer, another="",
-        given=answer.replace("out[2] = 7", "..."),
-    )  # fmt: skip
-    monkeypatch.setattr(helping, "TASKS", {task.id: task})
-    put_seven_below = helping.ours(task.id)
-
-    @cuda.jit
-    def caller(out):
-        put_seven_below(out)
-
-    out = np.zeros(4, np.float32)
-    assert not course_lib.emulate(caller)[1, 1](out).errors
-    assert out.tolist() == [0, 0, 7, 0]

@@ -37,21 +37,6 @@ def launches():
     undo()
 
 
-def _current(table):
-    """What each owner holds under each name at this moment; the owner's own, not inherited."""
-    return [vars(each.owner).get(each.name, "absent") for each in table]
-
-
-def test_undo_leaves_identical_objects() -> None:
-    table = host_api.replacements(cuda, lambda *launch: None)
-    before = _current(table)
-    undo = host_api.make([each for each in table if hasattr(each.owner, each.name)])
-    during = _current(table)
-    assert sum(a is not b for a, b in zip(before, during, strict=True)) >= len(table) - 3
-    undo()
-    assert all(a is b for a, b in zip(before, _current(table), strict=True))
-
-
 def test_a_launch_with_and_without_stream_and_shared_memory(launches) -> None:
     kernel = cuda.jit(add_one)
     x = np.zeros(4, np.float32)
@@ -90,12 +75,6 @@ def test_jit_in_all_its_spellings(launches) -> None:
 
     assert cuda.jit(device=True)(twice).py_func is twice
     assert cuda.jit("float32(float32)", device=True)(twice).py_func is twice
-
-
-def test_eager_signatures_are_kept(launches) -> None:
-    kernel = cuda.jit(["void(float32[:], int32)", "void(float64[:], int32)"])(add_one)
-    assert [str(types[1]) for types in host_api.signatures(kernel)] == ["int32", "int32"]
-    assert host_api.signatures(cuda.jit(add_one)) == []
 
 
 def test_forall_covers_every_element(launches) -> None:
@@ -226,20 +205,6 @@ def test_the_rest_of_a_device_array(launches) -> None:
     assert device.getitem(0) == device.bind(cuda.stream())[0] == 7
     assert cuda.to_device(np.ones((1, 3, 1))).squeeze().shape == (3,)
     assert device.flags["C_CONTIGUOUS"] and device.is_c_contiguous()
-
-
-def test_an_array_may_be_wrapped_as_other_libraries_share_theirs(launches) -> None:
-    class Wrapped:
-        def __init__(self, array) -> None:
-            self.__cuda_array_interface__ = array.__cuda_array_interface__
-
-    array = cuda.to_device(np.arange(8.0))
-    wrapped = Wrapped(array)
-    told = wrapped.__cuda_array_interface__
-    assert (told["shape"], told["typestr"], told["version"]) == ((8,), "<f8", 3)
-    assert cuda.is_cuda_array(wrapped) and cuda.is_cuda_array(array)
-    assert not cuda.is_cuda_array(np.arange(8.0))
-    assert cuda.as_cuda_array(wrapped) is array
 
 
 def test_there_is_no_gpu_and_nobody_claims_one(launches, capsys) -> None:

@@ -23,7 +23,7 @@ from course_lib.machine_code import CompilerMissing
 from course_lib.measurements.ncu import names, stored
 from course_lib.ncu import METRICS, NoCounters, child, counters_of, reading, stored_report
 from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file
-from course_lib.ncu.reading import EVERY_METRIC, parse_ncu
+from course_lib.ncu.reading import parse_ncu
 from course_lib.ncu.report import _same, _verdict
 from course_lib.shown_answers import ours
 from course_lib.wording.errors import PlainError
@@ -157,14 +157,6 @@ def test_where_a_compiler_is_at_hand_its_counts_stand_between(monkeypatch) -> No
     assert re.search(r"global_store_sectors +4,096 +7 +not read$", alone.text(), re.MULTILINE)
 
 
-def test_without_a_compiler_the_stored_counts_of_the_course_s_kernel_stand_there() -> None:
-    report = transposed("transpose, no tile")
-    assert report.compiled == stored("transpose, no tile").compiled
-    assert report.note.endswith("So the columns beside the emulator's are stored ones of the "
-                                "course's kernel.")  # fmt: skip
-    assert "as compiled" not in transposed().text()
-
-
 def test_machine_code_that_is_not_followed_is_said_in_its_sentence(monkeypatch) -> None:
     as_compiled(monkeypatch, NotCounted("turn_directly can't be counted: X is not followed here."))
     report = transposed("transpose, no tile")
@@ -261,12 +253,6 @@ def test_a_gpu_without_ncu_is_named(monkeypatch) -> None:
         reading.find_ncu()
 
 
-def test_the_command_leaves_the_clocks_alone_and_asks_for_everything() -> None:
-    words = reading.command("ncu", ["python", "x.py"])
-    assert words[words.index("--clock-control") + 1] == "none"
-    assert words[words.index("--metrics") + 1].split(",") == list(EVERY_METRIC)
-
-
 def test_counters_are_added_up_from_all_their_metrics() -> None:
     metrics = dict.fromkeys(METRICS["flops"], 1.0)
     assert counters_of(metrics) == {"flops": 8, "float64_flops": 4}
@@ -285,11 +271,6 @@ def test_counters_are_added_up_from_all_their_metrics() -> None:
 
 # Counters of a page's rows that other traffic through the same memory does not touch.
 EXACT = ("shared_load_requests", "shared_store_wavefronts", "global_store_sectors")
-
-
-def test_stored_reports_have_the_counts_of_source_and_machine_code() -> None:
-    for name in names():
-        assert set(stored(name).written) == set(stored(name).compiled) == set(METRICS)
 
 
 def test_stored_reports_are_those_of_the_pages() -> None:

@@ -21,7 +21,7 @@ FIRST_ATTEMPT = ("right", "bounds", "float32")
 # lesson. An entry that is no longer true has to go.
 GIVEN_AWAY: set[tuple[str, str]] = set()
 SHOWN, ASKED = course(ROOT)
-SLOW_ONE_IN = 3  # of those that are asked for; `--long` tries each of them
+SLOW_ONE_IN = 6  # of those that are asked for; `--long` tries each of them
 
 
 def gifts(shown: list[Shown], asked: Asked) -> Iterator[tuple[str, str]]:
@@ -109,14 +109,6 @@ def tiny(tmp_path):
     return course(tmp_path)
 
 
-def test_functions_are_found_once_in_cells_words_and_factories(tiny):
-    shown, asked = tiny
-    names = ["both", "two", "elsewhere", "make", "made", "put_seven", "mat_add"]
-    assert [each.node.name for each in shown] == names
-    assert [(each.entry.id, each.place) for each in asked] == [("put_seven", 5), ("mat_add", 6)]
-    assert [each.is_kernel for each in shown] == [True, False, True, False, True, True, True]
-
-
 def test_what_is_pasted_passes_under_its_new_names(tiny):
     shown, asked = tiny
     (text,) = handed_in(shown[2], EXERCISES["mat_add"])
@@ -124,24 +116,3 @@ def test_what_is_pasted_passes_under_its_new_names(tiny):
     assert examine_source("mat_add", text).passed
     assert list(gifts(shown, asked[1])) == [("mat_add", "00")]
     assert list(gifts(shown, asked[0])) == []
-
-
-def test_what_a_factory_takes_and_a_notebook_sets_comes_along(tiny):
-    made = tiny[0][4]
-    text, other = handed_in(made, TASKS["reverse_sixteen"])
-    assert text.replace("scale = 16", "scale = 4") == other
-    above = "\nscale = 16\nby = np.int32\ntwice = 2 * by(scale)\nTEN = 10\n@cuda.jit\n"
-    assert f"{above}def reverse_sixteen(" in text
-
-
-@pytest.mark.parametrize(
-    ("entry", "names"),
-    [
-        (EXERCISES["mat_add"], ["elsewhere", "mat_add"]),
-        (TASKS["put_seven"], ["put_seven"]),
-        (TASKS["sectors"], ["two"]),  # the one plain function that takes two
-        (EXERCISES["pick_a_tile"], []),
-    ],
-)
-def test_what_cannot_be_an_answer_is_not_tried(tiny, entry, names):
-    assert [each.node.name for each in tiny[0] if handed_in(each, entry)] == names

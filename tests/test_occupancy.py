@@ -74,11 +74,6 @@ def test_the_a6000_example_step_by_step():
     }
 
 
-def test_shared_memory_may_be_what_limits():
-    found = occupancy("H100", 384, 168, 196_608)
-    assert found.limiters == ("registers", "shared memory")
-
-
 @pytest.mark.parametrize(
     "launch, reason",
     [
@@ -96,11 +91,6 @@ def test_why_a_launch_fails(launch, reason):
     assert (found.blocks, found.warps, found.share) == (0, 0, 0)
     assert reason in found.why_not
     assert found.why_not in str(found)
-
-
-def test_the_last_number_that_still_launches():
-    for launch in ((1024, 32, 0), (32, 255, 0), (32, 32, 99 * 1024), (1024, 64, 0), (288, 168, 0)):
-        assert occupancy("A6000", *launch).launches
 
 
 @pytest.mark.parametrize(

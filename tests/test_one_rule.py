@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
 from notebook_texts import code, handed_in, tasks
 from sampling import few, marks
-from stored_answers import right_answers_to, wrong_answers_to
+from stored_answers import CHEAP, right_answers_to, wrong_answers_to
 
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import EXERCISES
@@ -235,14 +235,13 @@ def test_a_plain_function_is_asked_for_without_a_decorator(decorator: str) -> No
     assert as_object("blocks_per_sm", f"from numba import njit, cuda\n{text}") == said
 
 
-# Each is judged three times, so none stands in the fast set, and fewer of those that take long are
-# in that of `--all`.
-COSTLY = ("attention", "matmul_1d", "matmul_2d")
-ONE_IN, COSTLY_ONE_IN = 160, 320
+# Each is judged three times, so none stands in the fast set, and of those that take long none in
+# that of `--all`.
+ONE_IN = 40
 
 
 def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:
-    return marks(number, slow=COSTLY_ONE_IN if exercise in COSTLY else ONE_IN)
+    return marks(number, slow=ONE_IN if exercise in CHEAP else 0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("numba.cuda")
-from numba import cuda, float32, int32, int64, void
+from numba import cuda, float32, int64, void
 
 import course_lib
 from course_lib.host import runtime
@@ -32,21 +32,6 @@ def staged(x, n):
     tile = cuda.shared.array(8192, float32)
     tile[cuda.threadIdx.x] = n
     x[cuda.grid(1)] = tile[cuda.threadIdx.x]
-
-
-def test_each_list_of_types_that_a_kernel_was_launched_with_is_there_once() -> None:
-    kernel = cuda.jit(doubled)
-    x = np.ones(32, np.float32)
-    with course_lib.emulated():
-        assert not kernel.overloads
-        for array in (x, cuda.to_device(x), cuda.InOut(x)):
-            kernel[1, 32](array)
-        kernel.forall(32)(np.ones(32, np.int32))
-        assert list(kernel.overloads) == [OF_ONE, (int32[::1],)]
-        assert kernel.signatures == list(kernel.overloads)
-        types, compiled = kernel.overloads.popitem()
-        assert types == compiled.argument_types and list(kernel.overloads) == [OF_ONE]
-    assert not kernel.overloads
 
 
 def test_a_declared_kernel_has_what_it_was_declared_with() -> None:

@@ -61,13 +61,6 @@ def test_a_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up(name: s
     assert ladder.own_ladder(of=name) == ()
 
 
-def test_no_rung_loads_less_than_the_least_and_the_top_one_as_much() -> None:
-    for name, each in ladder.LADDERS.items():
-        loaded = [step.ours["global_load_sectors"] for step in ladder.whole_ladder(of=name)]
-        assert min(loaded) >= each.least_sectors, name
-        assert not each.least_sectors or loaded[-1] == each.least_sectors, name
-
-
 def test_of_two_answers_on_a_rung_the_newest_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     first = EXERCISES["matmul_tiled"]
     second = replace(first, id="again", position=2)

@@ -144,13 +144,6 @@ def test_what_is_sound_in_a_hostile_file_goes_on(
     assert capsys.readouterr().out.count("is damaged") == 2
 
 
-def test_what_is_no_file_hangs_nothing(file: Path) -> None:
-    file.mkdir()
-    progress.note_passed("put_seven", "")
-    assert progress.entry("put_seven").passed
-    assert file.with_name("progress-damaged-1.json").is_dir()
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has none")
 def test_a_pipe_in_its_place_is_not_read(file: Path) -> None:
     os.mkfifo(file)
@@ -206,14 +199,6 @@ def test_what_was_shown_is_owed_until_it_is_passed_in_a_later_lesson() -> None:
     progress.begin("01")
     progress.note_passed("put_seven", "unaided")
     assert progress.owed("02") == []
-
-
-def test_what_a_later_lesson_shows_again_is_owed_after_that_one() -> None:
-    progress.begin("01")
-    progress.note_shown("put_seven", "00")
-    progress.note_passed("put_seven", "as it was shown")
-    assert progress.owed("01") == []
-    assert progress.owed("02") == ["put_seven"]
 
 
 def test_the_file_is_ignored_by_git() -> None:
@@ -277,14 +262,6 @@ def test_what_is_owed_is_owed_until_it_was_passed_unaided(
         progress._session = progress._Session()
         known = restored(*(record({"add_ten": each}) for each in files))
         assert known["add_ten"]["shown_in"] == owed
-
-
-def test_what_is_exported_can_be_restored_and_keeps_what_is_not_understood() -> None:
-    restored(record(THERE, settings={"theme": "dark"}))
-    file = progress.exported()
-    progress._session = progress._Session()
-    assert progress.restore(file) == "Taken over: what is known of 3 tasks and exercises."
-    assert progress.exported() == file and "theme" in file
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,3 @@ def test_nothing_ends_in_a_traceback(capsys, name, given, said):
 def test_asking_for_an_unknown_question_names_near_ones(capsys):
     quiz.ask("03-lan")
     assert "Did you mean 03-lane" in capsys.readouterr().out
-
-
-def test_an_unreadable_answer_is_no_try(capsys):
-    for given in ("?", "?", 1):
-        quiz.answer("03-lane", given)
-    assert "Hint" not in capsys.readouterr().out

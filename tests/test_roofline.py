@@ -49,11 +49,6 @@ def test_requested_bytes_and_their_intensity(tile, intensity, gigabytes):
     assert matmul_flops(*LARGE) / requested == pytest.approx(intensity, rel=1e-3)
 
 
-def test_a_ragged_matrix_counts_its_partial_tiles():
-    # 5 columns in tiles of 4: every element of A is loaded twice; 3 rows: B once.
-    assert requested_bytes((3, 5, 7), (4, 4)) == 4 * (3 * 7 * 2 + 7 * 5 * 1)
-
-
 def test_compulsory_traffic():
     assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
 
@@ -134,19 +129,6 @@ def test_upper_bounds_of_the_fact_sheet(gpu, code, conflicts, percent, binds):
     assert found.gflops == pytest.approx(found.share * device(gpu).fp32_gflops)
 
 
-def test_a_wide_load_may_take_all_its_phases():
-    report = a_report("8.6", *TILED)
-    (shared,) = _bounds(ceiling(a_profile(), report, "A6000"), "shared memory")
-    assert shared.share == pytest.approx(1 / 6)
-    assert shared.cautious == pytest.approx(0.125)
-    # Where the source itself loads 16 bytes a lane, the emulator has counted the phases.
-    report = a_report("8.6", 512, 1.1, {128: 32})
-    (shared,) = _bounds(ceiling(a_profile(phases=4), report, "A6000"), "shared memory")
-    assert (shared.share, shared.cautious) == (1, None)
-    (shared,) = _bounds(ceiling(a_profile(2, phases=4), report, "A6000"), "shared memory")
-    assert shared.share == pytest.approx(1 / (4 * 32 * 4 * 2 / 512))
-
-
 def test_stores_take_their_share_of_the_passes():
     report = a_report("8.6", *TILED)
     stores = {"shared_store_requests": 10, "shared_store_wavefronts": 40}  # four passes each
@@ -165,16 +147,6 @@ def test_stores_take_their_share_of_the_passes():
     tensor.mix.kinds["shared store"] = 8
     found = ceiling(replace(a_tensor_profile(1.0, 4096), **stores), tensor, "H200", 1000)
     assert _bounds(found, "shared memory")[0].share == pytest.approx(1 / 1.5)
-
-
-def test_loads_through_l1_count_where_there_is_no_shared_memory():
-    report = a_report("8.6", 4, 7.25, {}, ldg=8)
-    coalesced = a_profile(global_load_requests=64, global_load_sectors=160)
-    (l1,) = _bounds(ceiling(coalesced, report, "A6000"), "L1")
-    assert l1.share == pytest.approx(1 / (4 * 2))
-    strided = a_profile(global_load_requests=64, global_load_sectors=1056)
-    (l1,) = _bounds(ceiling(strided, report, "A6000"), "L1")
-    assert l1.share == pytest.approx(1 / (4 * 2 * 16.5 / 4))
 
 
 def test_dram_is_charged_for_what_the_launch_touches():
@@ -282,19 +254,6 @@ def test_ceilings_of_tensor_cores(gpu, opcode, passes, total, percent, binds):
     tflops = row.tf32_tflops if opcode == TF32 else row.fp16_tflops
     assert found.gflops == pytest.approx(found.share * tflops * 1000)
     assert f"of {found.peak} peak" in str(found)
-
-
-def test_dram_and_l1_bind_tensor_cores_too():
-    report = a_tensor_report("9.0", BF16, 136, ldg=16)
-    profile = a_tensor_profile(1.0, 4096)
-    found = ceiling(profile, report, "H200", dram_intensity=50)
-    assert found.binds == "DRAM" and found.share == pytest.approx(50 * 4800 / 989.4e3)
-    (l1,) = _bounds(found, "L1")
-    assert l1.share == 1  # a quarter of a load for an mma, one wavefront each: 4 sectors
-    wide = a_tensor_profile(1.0, 4096)
-    wide = replace(wide, global_load_requests=10, global_load_sectors=10 * 32)
-    (l1,) = _bounds(ceiling(wide, report, "H200", dram_intensity=1000), "L1")
-    assert l1.share == pytest.approx(1 / 2)
 
 
 def test_wgmma_reads_both_operands_from_shared_memory():

@@ -13,13 +13,12 @@ import pytest
 from sampling import few
 
 pytest.importorskip("numba")
-import numba
 from numba import cuda
 
 import course_lib
 from course_lib.host import probe, runtime
 from course_lib.host.arguments import HostArguments
-from course_lib.wording.errors import LaunchRefused, PlainError
+from course_lib.wording.errors import PlainError
 
 ROOT = Path(__file__).parents[1]
 BANNER = (
@@ -67,11 +66,6 @@ def shift_without_barrier(x):
     i = cuda.threadIdx.x
     tile[i] = x[i]
     x[i] = tile[63 - i]
-
-
-@cuda.jit
-def returns_a_value(x):
-    return x[0]
 
 
 def scale(x, factor):
@@ -176,15 +170,6 @@ def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
     assert profile.global_load_bytes == 2 * c.nbytes
 
 
-def test_a_launch_on_device_arrays() -> None:
-    course_lib.start()
-    a, b, c = pair()
-    device_a, device_b, device_c = cuda.to_device(a), cuda.to_device(b), cuda.device_array_like(c)
-    add[(1, 1), (16, 16), cuda.stream()](device_a, device_b, device_c)
-    assert np.array_equal(device_c.copy_to_host(), a + b)
-    assert not c.any()
-
-
 def test_a_race_is_shown_even_where_the_numbers_are_right(capsys) -> None:
     course_lib.start()
     capsys.readouterr()
@@ -193,56 +178,6 @@ def test_a_race_is_shown_even_where_the_numbers_are_right(capsys) -> None:
     line = shift_without_barrier.py_func.__code__.co_firstlineno + 5
     assert printed.startswith(f"shift_without_barrier, line {line}: ")
     assert len(printed.splitlines()) <= runtime.FINDINGS_SHOWN + 1
-
-
-def test_what_numba_would_refuse_is_refused_in_one_sentence() -> None:
-    course_lib.start()
-    with pytest.raises(LaunchRefused) as refused:
-        returns_a_value[1, 32](np.zeros(3, np.float32))
-    assert refused.value.findings[0].code == "compile-error"
-    assert refused.value._render_traceback_() == [str(refused.value)]
-    assert str(refused.value).startswith("returns_a_value did not run. Line ")
-    assert refused.value.__suppress_context__
-
-
-def test_a_wrong_number_of_arguments_is_refused() -> None:
-    course_lib.start()
-    with pytest.raises(LaunchRefused, match="add did not run"):
-        add[(1, 1), (16, 16)](*pair()[:2])
-
-
-def test_forall_and_eager_signatures() -> None:
-    course_lib.start()
-    kernel = cuda.jit("void(float32[:], float32)")(scale)
-    x = np.ones(300, np.float32)
-    kernel.forall(x.size)(x, 3.0)
-    assert (x == 3).all()
-    assert course_lib.last_profile().float64_flops == 0
-    with pytest.raises(LaunchRefused, match="declared as"):
-        kernel[1, 32](np.ones(3), 2.0)
-    with pytest.raises(LaunchRefused, match="has 2 arguments"):
-        kernel[1, 32](x)
-
-
-def test_a_device_function_that_is_declared_by_a_call() -> None:
-    """What else its code compiles for, as `as_compiled` does, declares nothing."""
-    course_lib.start()
-
-    def whole(x):
-        return x
-
-    same = cuda.jit(device=True)(whole)
-    whole = cuda.jit("int64(int64)", device=True)(whole)
-    if hasattr(same, "compile_device"):
-        same.compile_device((numba.types.int64,))
-
-    @cuda.jit
-    def kernel(out, x):
-        out[0], out[1] = whole(x), same(x)
-
-    out = np.zeros(2)
-    kernel[1, 1](out, 2.7)
-    assert out.tolist() == [2, 2.7]
 
 
 def test_run_launches_plain_functions_kernels_and_emulations() -> None:

@@ -13,28 +13,13 @@ from hypothesis import strategies as st
 from library_trees import nodes_of, trees
 
 from course_lib.wording.sentences import (
-    Capital,
     Index,
-    facts_of,
     in_words,
     say,
     told,
     whole,
     with_values,
 )
-
-
-def test_a_sentence_is_text_with_its_facts() -> None:
-    said = say("{who} reads {array}.", who="thread 3", array="A", place=(0, 7))
-    assert said == "thread 3 reads A." and isinstance(said, str)
-    assert facts_of(said) == {"who": "thread 3", "array": "A", "place": (0, 7)}
-    assert facts_of("no more than text") == {}
-
-
-def test_facts_are_found_in_sentences_within_sentences() -> None:
-    inner = say("{array} ends.", array="A")
-    outer = say("{cause} {seen}", cause="Look:", seen=Capital(inner))
-    assert facts_of(outer)["array"] == "A"
 
 
 def test_each_reader_is_told_what_is_meant_for_them() -> None:
@@ -51,12 +36,6 @@ def test_values_are_for_those_who_may_know_the_inputs() -> None:
     assert said == told(said, "instructor") == "the sum is wrong. C[0] is 7."
     assert told(said, "graded student") == "the sum is wrong."
     assert with_values("the sum is wrong.", "") == "the sum is wrong."
-
-
-def test_whoever_grades_is_told_in_other_words() -> None:
-    said = say("{seen}", instructor="{seen} Seen on {sizes}.", seen="it leaves A.", sizes="1 x 1")
-    assert said == told(said, "graded student") == "it leaves A."
-    assert told(said, "instructor") == "it leaves A. Seen on 1 x 1."
 
 
 def test_a_sentence_has_a_capital_unless_a_name_begins_it() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 
@@ -337,16 +336,6 @@ def test_parts_that_are_not_repeated_are_refused_as_in_numba() -> None:
             ours(np.ones(first), np.ones(second))
 
 
-def test_a_result_that_is_read_before_it_is_written_is_found() -> None:
-    @guvectorize(["(float64[:], float64[:])"], "(i)->()", target="cuda")
-    def summed_into(values, result):
-        for value in values:
-            result[0] += value
-
-    summed_into(np.ones((3, 4)))
-    assert [each.code for each in course_lib.last_profile().findings] == ["uninitialised-read"]
-
-
 # -- reductions ---------------------------------------------------------------------------------
 
 COUNTS = (1, 2, 31, 32, 33, 127, 128, 129, 300, 8192, 20_000)
@@ -362,51 +351,6 @@ def test_a_reduction_combines_all_elements() -> None:
         assert most(values, init=-100) == values.max()
         assert most(cuda.to_device(values)) == max(values.max(), 0)
         assert not course_lib.last_profile().findings
-
-
-def test_a_reduction_keeps_numbas_order() -> None:
-    """Element by element in Python, as numba/cuda/kernels/reduction.py has it."""
-
-    @cuda.reduce
-    def apart(a, b):
-        return a - b * np.float32(0.5)
-
-    def apart_here(a, b):
-        return np.float32(a - b * np.float32(0.5))
-
-    def of_warp(values):
-        values, width = list(values), 16
-        while width:
-            for lane in range(width):
-                values[lane] = apart_here(values[lane], values[lane + width])
-            width //= 2
-        return values[0]
-
-    def last_block(values):
-        warps = [values[i : i + 32] for i in range(0, len(values), 32)]
-        sums = [
-            of_warp(warp) if (number + 1) * 32 < len(values) else functools.reduce(apart_here, warp)
-            for number, warp in enumerate(warps)
-        ]
-        return functools.reduce(apart_here, sums)
-
-    def full_block(values, block, blocks):
-        owns = [
-            functools.reduce(apart_here, values[block * 128 + thread :: blocks * 128])
-            for thread in range(128)
-        ]
-        warps = [of_warp(owns[i : i + 32]) for i in range(0, 128, 32)]
-        return apart_here(apart_here(warps[0], warps[2]), apart_here(warps[1], warps[3]))
-
-    for count in (5, 33, 64, 200, 1500, 9000):
-        values = np.random.default_rng(count).random(count).astype(np.float32)
-        whole = count // 128 * 128
-        blocks = min(whole // 128, 64)
-        partials = [full_block(values[:whole], block, blocks) for block in range(blocks)]
-        partials += [last_block(values[whole:])] if count > whole else []
-        partials[0] = apart_here(partials[0], np.float32(0))
-        expected = last_block(partials) if len(partials) > 1 else partials[0]
-        assert apart(values) == expected, count
 
 
 def test_the_ends_of_a_reduction() -> None:

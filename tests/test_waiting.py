@@ -171,20 +171,6 @@ def test_ctrl_c_in_a_script_is_one_line(schedule: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_in_a_notebook_is_one_line(tmp_path: Path) -> None:
-    code = f"""
-    from IPython.core.interactiveshell import InteractiveShell
-    shell = InteractiveShell.instance(colors="NoColor")
-    shell.user_ns.update(globals())
-    ran = shell.run_cell({LAUNCH.format("lockstep")!r})
-    assert isinstance(ran.error_in_exec, KeyboardInterrupt)
-    print("half written:", x[0] > 100)
-    """
-    done = interrupted(code, tmp_path)
-    assert done.stdout.splitlines() == [SENTENCE, "half written: True"], done.stderr
-
-
-@pytest.mark.slow
 def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
     code = """
     @cuda.jit
@@ -199,12 +185,6 @@ def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
 
 
 # --- print ------------------------------------------------------------------------------------
-
-
-@launches
-def test_what_a_kernel_prints_is_shown(launch, capsys) -> None:
-    launch(says, np.array([2.5], np.float32))
-    assert capsys.readouterr().out == "element 0 is 2.5\n"
 
 
 def test_lines_that_are_not_kept_are_counted(capsys) -> None:

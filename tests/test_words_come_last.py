@@ -36,8 +36,9 @@ FEW = one_of_each(MUTANTS, exercises=False)  # a sentence goes with its code
 
 
 def _marks(number: int, mutant: Mutant) -> list[pytest.MarkDecorator]:
-    fast = FAST_ONE_IN if mutant.exercise in CHEAP else 0
-    return marks(number, fast=fast, slow=f"{mutant.exercise}-{mutant.name}" in FEW)
+    if mutant.exercise not in CHEAP:
+        return [pytest.mark.long]
+    return marks(number, fast=FAST_ONE_IN, slow=f"{mutant.exercise}-{mutant.name}" in FEW)
 
 
 WITH_WORDS = (Finding, Slip, SlipLocation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from course_lib.commands import lab
 from course_lib.commands.lab import NOTE, make, told_of
-from course_lib.curriculum import PATHFINDER
 from course_lib.student import progress
 
 ROOT = Path(__file__).parents[1]
@@ -47,15 +45,6 @@ def test_copies_are_made_at_first_use_and_not_again(root: Path) -> None:
     assert left == {"00_start_here.ipynb", NOTE}, "nothing unfinished stays behind"
 
 
-def test_a_copy_opens_as_if_it_had_never_been_run(tmp_path: Path) -> None:
-    make(ROOT, tmp_path)
-    copies = sorted((tmp_path / "my").rglob("*.ipynb"))
-    assert len(copies) > 20
-    for copy in copies:
-        for cell in json.loads(copy.read_text(encoding="utf-8"))["cells"]:
-            assert not cell.get("outputs") and cell.get("execution_count") is None, copy.name
-
-
 def test_above_its_first_task_a_lesson_shows_no_sign_of_a_run() -> None:
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -65,13 +54,6 @@ def test_above_its_first_task_a_lesson_shows_no_sign_of_a_run() -> None:
                 assert not cell["outputs"], path.name
             # nbval takes no outputs without a count.
             assert (cell.get("execution_count") is None) == (not cell.get("outputs")), path.name
-
-
-def test_what_leads_copies_to_the_library_is_as_new_as_the_course(root: Path) -> None:
-    for text in ("old", "new"):
-        (root / "notebooks" / PATHFINDER).write_text(text)
-        assert make(root) == []
-        assert (root / "my/notebooks" / PATHFINDER).read_text() == text
 
 
 def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:
@@ -91,14 +73,6 @@ def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:
     assert make(root) == [] and told_of([]) == ""
 
 
-def test_new_outputs_are_no_update_and_a_new_lesson_is_copied(root: Path) -> None:
-    make(root)
-    (root / LESSON).write_text(notebook("1", output="printed"))
-    (root / "notebooks/01_next.ipynb").write_text(notebook("x"))
-    assert make(root) == []
-    assert (root / "my/notebooks/01_next.ipynb").is_file()
-
-
 @pytest.mark.parametrize(
     "note", ["", "[]", "{", '{"notebooks/00_start_here.ipynb": 7}', "[" * 99999]
 )
@@ -108,15 +82,6 @@ def test_a_damaged_note_costs_nothing_but_a_reminder(note: str, root: Path) -> N
     (root / "my" / NOTE).write_text(note)
     assert make(root) == []
     assert (root / "my" / LESSON).read_text() == "my own work"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="links need a permission there")
-def test_a_link_to_nowhere_in_the_place_of_a_copy_is_left_alone(root: Path) -> None:
-    (root / "my/notebooks").mkdir(parents=True)
-    outside = root / "outside"
-    os.symlink(outside, root / "my" / LESSON)
-    make(root)
-    assert not outside.exists()
 
 
 def test_lab_opens_the_copy_or_says_that_there_is_none(
