@@ -26,14 +26,6 @@ def test_a_file_gives_back_what_was_stored() -> None:
         attention.parse(text.replace('"schema": 1', '"schema": 2'))
 
 
-def test_what_follows_from_samples() -> None:
-    row = MADE.find(OURS, FULL)
-    assert (row.median_ms, row.spread_ms) == (2, (1, 3))
-    assert row.tflops == pytest.approx(4 * 64 * 4096**2 * 128 / 2e-3 / 1e12)
-    assert MADE.share(OURS, CUDNN, FULL) == 0.5
-    assert CAUSAL.flops == FULL.flops / 2
-
-
 def test_what_was_not_measured_is_refused() -> None:
     with pytest.raises(KeyError, match="was not measured on batch 4"):
         MADE.find(OURS, CAUSAL)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -20,7 +19,6 @@ from course_lib.commands import bench, bench_runs
 from course_lib.devices import device
 from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS
-from course_lib.machine_code import compiler, front_ends
 from course_lib.measurements import Cell, Entry
 
 
@@ -134,15 +132,6 @@ def test_a_smaller_run_does_not_replace_a_larger_one(gpu, capsys, fewer):
     assert measurements.load("Example-1", gpu.folder / "stored").as_json() == canned().as_json()
 
 
-def test_a_stored_file_that_cannot_be_read_is_left_alone(gpu, capsys):
-    (gpu.folder / "stored").mkdir()
-    file = gpu.folder / "stored" / "Example-1.json"
-    file.write_text('{"schema": 2, "entries": []}', encoding="utf-8")
-    bench.main(["--store"])
-    assert "Example-1.json is no file of" in capsys.readouterr().out
-    assert "schema" in file.read_text(encoding="utf-8") and "naive" not in file.read_text("utf-8")
-
-
 def test_lessons_that_show_what_was_replaced_are_named(gpu, capsys, monkeypatch):
     lessons = gpu.folder / "notebooks"
     lessons.mkdir()
@@ -253,23 +242,6 @@ def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
     monkeypatch.setattr(counts, "count", refuse)
     assert bench.main(["--rungs", "naive", "--sizes", "64"]) == 1
     assert "naive at 64: line 7: no such thing" in capsys.readouterr().out
-
-
-def test_json_needs_a_gpu(no_gpu, capsys, tmp_path):
-    assert bench.main(["--json", str(tmp_path / "all.json")]) == 2
-    assert "no GPU here" in capsys.readouterr().out and not list(tmp_path.iterdir())
-
-
-def test_a_mend_names_the_python_that_runs_this():
-    """A bare pip may belong to another Python than .venv's."""
-    for command in (
-        front_ends.GET_COMPILER,
-        front_ends.GET_SUCCESSOR,
-        compiler.GET_PTXAS,
-        compiler.GET_DISASSEMBLER,
-    ):
-        python, _, packages = command.partition(" -m pip install ")
-        assert shlex.split(python) == [sys.executable] and packages
 
 
 @pytest.mark.parametrize("numba_cuda", [None, "here"])

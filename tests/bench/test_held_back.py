@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from canned import entry
 from canned import measurements as canned
 from fake_gpu import FakeGpu
 
@@ -70,24 +68,6 @@ def test_without_seconds_nothing_happens():
     assert look(device, seconds=0) == (canned(), []) and not device.asked
 
 
-def test_the_table_names_what_is_left():
-    cell = canned().entry("tensor_core_bf16").cell(4096)
-    one = entry("tensor_core_bf16", "rung", cell.median_ms, "bfloat16")
-    one = replace(one, cells=(cell,))
-    took = {**SEEN, "size": 4096, "ms": 2 * cell.median_ms}
-    other = replace(one, name="cool", sustained={**took, "at_power_limit": 0.0})
-    rows = list(held_back.table(canned(entries=(replace(one, sustained=took), other))))
-    assert rows[0] == "\nUnder load:"
-    assert rows[1] == (
-        "  tensor_core_bf16  after 2 s at the power limit, 700 W, 1500 MHz, "
-        "50% of its speed in short samples"
-    )
-    assert rows[2] == (
-        "  cool              after 2 s 700 W, 1500 MHz, 50% of its speed in short samples"
-    )
-    assert list(held_back.table(canned())) == []
-
-
 # --- the GPU's side, with a driver of paper -----------------------------------------------------
 
 
@@ -115,10 +95,6 @@ def test_the_driver_says_why_it_holds_the_clock_down(reasons, held):
         nvmlDeviceGetCurrentClocksThrottleReasons=reasons,
     )
     assert (nvml.watts(), nvml.watts_allowed(), nvml.at_power_limit()) == (699.6, 700.0, held)
-
-
-def test_where_the_driver_does_not_say_nobody_claims():
-    assert (an_nvml().watts(), an_nvml().at_power_limit()) == (None, None)
 
 
 def test_the_last_quarter_is_timed():

@@ -19,18 +19,6 @@ def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
     assert "549.8 GB" in lines[1] and f"{naive.dram_gb:,.1f}" in lines[1]
 
 
-def test_33_sectors_for_each_step_of_a_warp_are_what_l1_was_seen_to_pass() -> None:
-    assert levels("naive").l1_gb == pytest.approx(33 * 32 * 4096**3 / 32 / 1e9, rel=1e-4)
-
-
-def test_a_warp_that_waits_for_each_load_moves_its_bytes_once_per_latency() -> None:
-    """Both were measured, in different ways; Little's law says that they belong together."""
-    measured = in_flight()
-    assert measured.gb_per_s[32] == pytest.approx(32 * 8 / measured.latency_ns["DRAM"], rel=0.05)
-    speeds = [measured.gb_per_s[threads] for threads in sorted(measured.gb_per_s)]
-    assert speeds[-1] < measured.dram_gb_per_s
-
-
 def test_what_was_not_measured_is_refused_with_what_was() -> None:
     with pytest.raises(KeyError, match="naive at 1024"):
         levels("naive", 1000)

@@ -27,7 +27,6 @@ from course_lib.commands import bench, bench_runs
 from course_lib.host import runtime
 from course_lib.measurements import attention as attention_file
 from course_lib.measurements import files
-from course_lib.measurements import what_binds as what_binds_file
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = REPOSITORY / "benchmarks"
@@ -260,16 +259,6 @@ def test_a_script_keeps_all_that_its_parts_file_has(
     assert set(before) - set(content) <= {"compiled_with"}  # that one `--compiled` adds
 
 
-def test_what_was_counted_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    ((_, device, content),) = run("what_binds.py", monkeypatch)
-    monkeypatch.undo()
-    files.store(tmp_path, device, content)
-    monkeypatch.setattr(what_binds_file, "FOLDER", tmp_path)
-    found = what_binds_file.seen("wgmma")
-    assert found.busy["tensor cores"] == 0.5 and found.clocks_of_an_mma == 6
-    assert (found.ms, found.mhz, found.l2_gb, found.waiting_for_global) == (2, 2, 2, 2)
-
-
 def test_a_run_without_cublas_does_not_replace_one_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     script = module_at(BENCHMARKS / "what_binds.py")
     with pytest.raises(SystemExit, match="the file has cuBLAS bfloat16, which this run lacks"):
@@ -326,14 +315,6 @@ def lent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
             bench_runs, name, lambda chosen, asked, name=name: calls.open("a").write(name) and 0
         )
     return SimpleNamespace(script=script, calls=lambda: calls.read_text().replace("_", " _"))
-
-
-def test_store_measures_all_that_lessons_quote(
-    lent: SimpleNamespace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert bench.main(["--store"]) == 0
-    assert lent.calls() == " _measure _tuneone.py --storetwo.py --storethree.py --store"
-    assert "banks:\none.py has measured" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

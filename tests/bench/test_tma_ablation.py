@@ -8,7 +8,6 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from by_path import module_at
 
-from course_lib.bench.contestants import Contestant
 from course_lib.measurements import ablation as stored
 from course_lib.measurements import files
 from course_lib.measurements.ablation import SAMPLES, STEPS, ablation
@@ -19,18 +18,6 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tma_ablation.py"
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
     return module_at(SCRIPT)
-
-
-def cublas(result: str, precision: str = "bfloat16") -> Contestant:
-    return Contestant("cuBLAS", "cuBLAS", precision, lambda problem: lambda: None, result)  # type: ignore[arg-type]
-
-
-def test_the_steps_take_part_and_nobody_else(benchmark: ModuleType) -> None:
-    theirs = [cublas("float32", "tf32"), cublas("float32"), cublas("bfloat16")]
-    found = benchmark.contestants((9, 0), SimpleNamespace(contestants=lambda cc: theirs))
-    assert [each.name for each in found] == [*STEPS, "cublas_f32", "cublas_bf16"]
-    results = [each.result for each in found]
-    assert results == ["float32"] * 4 + ["bfloat16"] * 3 + ["float32", "bfloat16"]
 
 
 def test_a_share_is_of_the_same_round(
@@ -82,11 +69,6 @@ def test_what_is_stored_has_every_step(size: int) -> None:
     assert all(0.5 < each.share[0] <= each.share[1] < 1.5 for each in found.steps)
     assert all(each.name in str(found) for each in found.steps)
     assert [each.result for each in found.steps[-3:]] == ["bfloat16", "bfloat16", "float32"]
-
-
-def test_a_gain_is_over_the_step_before() -> None:
-    found = ablation(4096)
-    assert found.gain("bf16") == found.step("bf16").middle - found.step("tma_store").middle
 
 
 def test_what_was_not_measured_is_refused() -> None:

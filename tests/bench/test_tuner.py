@@ -62,16 +62,6 @@ def test_everyone_is_timed_beside_cublas_and_who_is_wrong_is_named():
     assert made.sources == found().sources
 
 
-def test_a_file_reads_back_as_it_was_written(tmp_path):
-    path = tuning.store(found(), tmp_path)
-    assert path.name == "Example-1.json" and list(tmp_path.iterdir()) == [path]
-    assert tuning.load("Example-1", tmp_path) == found()
-    assert tuning.of_device("NVIDIA Example 1", tmp_path) == found()
-    assert tuning.of_device("NVIDIA Example 2", tmp_path) is None
-    with pytest.raises(KeyError, match="nothing was tuned on 'T4'; there are: Example-1"):
-        tuning.load("T4", tmp_path)
-
-
 @pytest.mark.parametrize(
     ("shape", "tile"),
     [
@@ -105,13 +95,6 @@ def test_a_launch_takes_the_tile_and_refuses_as_the_rung_does():
         tuned("cp_async").launch(A, B, C)
     with pytest.raises(InputsRefused, match="A is no array, but of type list"):
         tuned("cp_async").launch(A.tolist(), B, C)
-
-
-def test_the_table_shows_the_fastest_first():
-    rows = list(tuner.table(found()))
-    assert rows[0] == "cp_async, 1024 x 1024 x 1024, NVIDIA Example 1, 2026-11-23"
-    assert "64 x 64 x 8" in rows[1] and "80.0% of cuBLAS" in rows[1]
-    assert "128 x 256 x 8" in rows[2] and "40.0% of cuBLAS" in rows[2]
 
 
 # --- the command -------------------------------------------------------------------------------

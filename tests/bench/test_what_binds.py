@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from course_lib.measurements import files, load, what_binds
+from course_lib.measurements import files, what_binds
 
 
 def test_what_it_is_asked_for() -> None:
@@ -16,16 +16,6 @@ def test_what_it_is_asked_for() -> None:
     assert str(seen).startswith("tensor_core_bf16: issue slots ")
     with pytest.raises(KeyError, match="not profiled on H200; there are: naive"):
         what_binds.seen("nobody")
-
-
-def test_everyone_is_profiled_whom_the_ladder_has() -> None:
-    taking_part = {each.name for each in load("H200").entries if each.kind in ("rung", "cuBLAS")}
-    assert set(what_binds.names()) == taking_part
-
-
-def test_tensor_cores_are_no_part_of_a_kernel_that_leaves_them_alone() -> None:
-    assert what_binds.TENSOR_CORES not in what_binds.seen("tiled").busy
-    assert what_binds.TENSOR_CORES in what_binds.seen("wgmma").busy
 
 
 def test_a_table_shows_what_was_not_counted_as_a_question(tmp_path, monkeypatch) -> None:

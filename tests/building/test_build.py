@@ -37,15 +37,6 @@ def edit(path, change) -> None:
     path.write_text(dumps(notebook), encoding="utf-8")
 
 
-def test_building_writes_everything_once(course):
-    status, text = said(build, course)
-    assert status == 0
-    assert "wrote exercises/00_first.ipynb" in text and "wrote README.md" in text
-    assert said(build, course) == (0, "")
-    status, text = said(check, course)
-    assert (status, text) == (0, "6 files are as they should be.")
-
-
 def test_checking_changes_nothing(course):
     before = {path: path.read_bytes() for path in course.root.rglob("*") if path.is_file()}
     assert check(course, say=lambda line: None) == 1

@@ -57,7 +57,3 @@ def test_a_check_says_whether_and_not_why(exam_copy: Path) -> None:
     said = [exam.WHY_NOT, "matmul_naive: right", "matmul_naive: not right"]
     assert ran.stdout.splitlines() == said
     assert ran.stderr.splitlines()[-1].endswith(f"matmul_naive is not right. {exam.WHY_NOT}")
-
-
-def test_at_home_nothing_is_an_exam() -> None:
-    assert not exam.is_on()

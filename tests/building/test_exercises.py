@@ -8,7 +8,6 @@ from course_lib.building.notebook import (
     BuildError,
     answer_cells,
     code,
-    exercise_id,
     exercise_of,
     is_subsequence,
     markdown,
@@ -82,13 +81,6 @@ def test_a_misplaced_marker_is_named(old, new, why):
 def test_answers_stand_in_answer_cells_only(cell):
     with pytest.raises(BuildError):
         exercise_of(new([cell]))
-
-
-def test_the_marker_line_identifies_the_answer():
-    assert exercise_id(code("# EXERCISE mat_add\nx = 1")) == "mat_add"
-    for text in ("", "#EXERCISE mat_add", "x = 1\n# EXERCISE mat_add", "# EXERCISE mat_add now"):
-        assert exercise_id(code(text)) is None
-    assert exercise_id(markdown("# EXERCISE mat_add")) is None
 
 
 def test_two_answers_to_one_exercise_are_one_too_many():

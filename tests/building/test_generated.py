@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import os
 import shutil
@@ -13,19 +12,17 @@ from pathlib import Path
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
-from lesson_rules.rules import SETUP_LINES
 from sampling import few
 
 from course_lib.building.generated import (
     addressed,
     launch_cell,
-    next_cell,
     opening,
     readme_table,
     setup_cell,
     with_generated_cells,
 )
-from course_lib.building.notebook import BuildError, code, markdown, source, tags
+from course_lib.building.notebook import BuildError, code, markdown, source
 from course_lib.building.project import Project
 from course_lib.curriculum import PATHFINDER, TASKS
 
@@ -35,16 +32,6 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture
 def placed(course) -> Project:
     return dataclasses.replace(course, repository="some-one/course")
-
-
-@pytest.mark.parametrize("address", [False, True])
-def test_the_setup_cell_is_short_and_starts_the_course(course, placed, address):
-    text = source(setup_cell(placed if address else course))
-    ast.parse(plain(text))
-    lines = [line for line in text.splitlines() if line]
-    assert len(lines) == (SETUP_LINES if address else 3)
-    assert text.endswith("\ncourse_lib.start()")
-    assert max(map(len, text.splitlines())) <= 100
 
 
 def plain(text: str) -> str:
@@ -73,11 +60,6 @@ def run_setup(text: str, monkeypatch, is_colab: bool) -> list[str]:
     notebook = Notebook(is_colab)
     exec(compile(plain(text), "<setup>", "exec"), {"get_ipython": lambda: notebook})
     return notebook.commands
-
-
-def test_setup_installs_nothing_where_the_library_is(placed, monkeypatch, capsys):
-    assert run_setup(source(setup_cell(placed)), monkeypatch, is_colab=False) == []
-    assert capsys.readouterr().out == "started\n"
 
 
 def test_setup_installs_what_the_badge_opens_without_dependencies(placed, monkeypatch, capsys):
@@ -129,14 +111,6 @@ def run_beside_pathfinder(course: Project, folder: Path) -> subprocess.Completed
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_a_lesson_opens_with_title_badge_minutes_and_goals(placed):
-    text = source(launch_cell(placed, placed.lessons[1], "notebooks"))
-    assert text.startswith("# 01 · Second\n")
-    assert "/github/some-one/course/blob/main/notebooks/01_second.ipynb)" in text
-    assert "About 20 minutes. Comes after [lesson 00 · First](00_first.ipynb)." in text
-    assert text.endswith("- Read\n- Write\n- Sleep")
-
-
 def test_a_lesson_that_places_tasks_opens_with_one_line(course, placed):
     lesson = course.lessons[0]
     kernels = [TASKS["put_seven"], TASKS["add_ten_guarded"]]
@@ -159,30 +133,8 @@ def test_the_opening_counts_what_is_placed(course, names, line):
     assert opening(course.lessons[0], [TASKS[name] for name in names]) == line
 
 
-def test_an_exercise_opens_with_what_to_write(course):
-    text = source(launch_cell(course, course.lessons[0], "exercises"))
-    assert text.startswith("# Exercise 00 · First\n")
-    assert "- `mat_add(A, B, C)`: add two matrices" in text
-    assert "OWNER/NAME" not in text and "Colab" not in text
-
-
-def test_the_last_cell_leads_on(course):
-    first, last = course.lessons
-    text = source(next_cell(course, first, "notebooks"))
-    assert "(../exercises/00_first.ipynb)" in text and "(01_second.ipynb)" in text
-    assert "(../notebooks/01_second.ipynb)" in source(next_cell(course, first, "exercises"))
-    assert "last lesson" in source(next_cell(course, last, "notebooks"))
-
-
 def generate(project, cells, folder="notebooks"):
     return with_generated_cells(cells, project, project.lessons[0], folder)
-
-
-def test_generated_cells_stand_in_their_places(course):
-    cells = [markdown("before"), code("x = 1"), markdown("after")]
-    assert [tags(cell)[-1:] for cell in generate(course, cells)] == [
-        ["launch"], [], ["setup"], [], [], ["next"]
-    ]  # fmt: skip
 
 
 def test_links_lead_to_colab_once_there_is_an_address(course, placed):
@@ -201,12 +153,6 @@ def test_links_lead_to_colab_once_there_is_an_address(course, placed):
 def test_a_link_to_nowhere_is_refused(course, target):
     with pytest.raises(BuildError, match="no notebook of ours"):
         generate(course, [code("x = 1"), markdown(f"[see]({target})")])
-
-
-def test_the_readme_lists_the_lessons_that_are_there(course, placed):
-    table = readme_table(placed, {"notebooks/00_first.ipynb"})
-    assert "[00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`]" in table
-    assert "Second" not in table and "mybinder.org/v2/gh/some-one/course" in table
 
 
 def test_the_readme_has_no_badge_that_leads_nowhere(course):

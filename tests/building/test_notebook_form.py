@@ -18,7 +18,6 @@ from course_lib.building.notebook import (
     new,
     read,
     source,
-    without_outputs,
     write_text,
 )
 
@@ -64,18 +63,6 @@ def test_what_front_ends_add_is_dropped_and_our_tags_stay():
     assert source(tidy["cells"][0]) == "x = 1"
     assert tidy["metadata"]["colab"]["gpuType"] == "T4"
     assert tidy["metadata"]["language_info"] == {"name": "python"}
-
-
-def test_outputs_are_carried_along_until_they_are_taken_away():
-    ran = code("print(1)", id="a") | {
-        "execution_count": 7,
-        "outputs": [{"name": "stdout", "output_type": "stream", "text": ["1\n"]}],
-    }
-    kept = canonical(new([ran]))
-    assert kept["cells"][0]["outputs"] == ran["outputs"]
-    assert kept["cells"][0]["execution_count"] == 7
-    fresh = without_outputs(kept)["cells"][0]
-    assert (fresh["outputs"], fresh["execution_count"]) == ([], None)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"nbformat": 3, "cells": []}', "<html>"])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from every_case import every_case
 
 from course_lib.building.notebook import code, new
-from course_lib.building.outputs import blemishes, environment
+from course_lib.building.outputs import blemishes
 
 
 def stream(text: str, name: str = "stdout") -> dict:
@@ -57,13 +55,3 @@ def test_what_may_not_be_stored(output, why):
 )
 def test_what_may_be_stored(output):
     assert complaints(output) == []
-
-
-def test_a_computed_time_is_no_clocked_one():
-    assert complaints(stream("at 768 GB/s: 12 ms"), "computed") == []
-
-
-def test_a_run_sees_no_gpu_and_this_checkout(tmp_path):
-    there = environment(tmp_path, {"MPLBACKEND": "agg", "PYTHONPATH": "x", "HOME": "/h"})
-    assert there["CUDA_VISIBLE_DEVICES"] == "-1" and "MPLBACKEND" not in there
-    assert there["PYTHONPATH"] == f"{tmp_path}{os.pathsep}x" and there["HOME"] == "/h"

@@ -41,14 +41,6 @@ def project(folder: Path, text: str = FILE) -> Project:
     return with_settings(open_project(ROOT), path)
 
 
-def test_the_file_names_everything_in_its_order(tmp_path: Path) -> None:
-    own = project(tmp_path)
-    assert [each.number for each in own.lessons] == ["00", "03", "02", "05", "05b", "05c", "07"]
-    assert {name for each in own.lessons for name in each.exercises} == set(own.points)
-    assert own.points == {"matmul_tiled": 20, "block_scan": 10}
-    assert own.title == "GPU programming, autumn"
-
-
 def test_a_release_holds_what_is_named_and_nothing_else(tmp_path: Path) -> None:
     made = make_release(project(tmp_path))
     exercises = {name for name in made.files if name.startswith("exercises/")}
@@ -79,12 +71,6 @@ def test_what_stays_of_a_lesson_is_whole(tmp_path: Path) -> None:
     texts = "\n".join(map(source, notebook_of(own, five, "notebooks")["cells"]))
     assert "Two small kernels" in texts and "place_the_barriers" not in texts
     assert 'yours_or_ours("one_tile_product")' not in texts  # its section is gone, too
-
-
-def test_where_a_task_is_left_out_ours_stands_in(tmp_path: Path) -> None:
-    own = project(tmp_path, 'lessons = ["05"]\ntasks = ["one_tile_product"]\n')
-    texts = "\n".join(map(source, notebook_of(own, own.lessons[1], "notebooks")["cells"]))
-    assert 'load_tile = course_lib.yours_or_ours("load_tile")' in texts
 
 
 def sections(cells: Sequence[Cell]) -> dict[str, str]:
@@ -126,18 +112,6 @@ def a_lesson(gives: str) -> list[Cell]:
 
 def without_any_task(cells: Sequence[Cell]) -> list[Cell]:
     return _without(cells, "## ", _task_name, lambda each: False)
-
-
-def test_a_line_that_is_needed_comes_along() -> None:
-    cells = a_lesson("T = 16\nprint(T)")
-    assert len(_without(cells, "## ", _task_name, lambda each: True)) == len(cells)
-    assert [source(each) for each in without_any_task(cells)[1:]] == [
-        "## Two",
-        "T = 16",
-        "print(T)",
-    ]
-    ours = without_any_task(a_lesson('T = course_lib.yours_or_ours("load_tile", load_tile)'))
-    assert source(ours[2]) == 'T = course_lib.yours_or_ours("load_tile")'
 
 
 @every_case("gives", ["for T in range(16): print(T)", "T = 4\nT += 1", "S = 4\nT = S + 1"])

@@ -7,9 +7,8 @@ import importlib
 import pytest
 from lesson_rules.quick_checks import quiz_rules
 
-from course_lib.building.notebook import BuildError, code, dumps, markdown, new, read, source, tags
+from course_lib.building.notebook import BuildError, code, new, source, tags
 from course_lib.building.predictions import guessed, with_predictions
-from course_lib.commands.build import build
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -54,14 +53,6 @@ def test_one_line_makes_the_question_and_the_cell_of_the_guess():
     assert (guess["id"], tags(guess)) == ("predict-00-writers", ["predict"])
 
 
-def test_building_again_changes_nothing_and_carries_outputs_along():
-    cells = [markdown("before", id="a"), *placed("00-writers"), markdown("after", id="b")]
-    once = with_predictions(cells, "00")
-    assert [each["id"] for each in once] == ["a", "question-00-writers", "predict-00-writers", "b"]
-    once[2] |= {"execution_count": 3, "outputs": ["asked"]}
-    assert with_predictions(once, "00") == once
-
-
 def test_a_guess_that_an_author_left_is_taken_out_with_what_it_was_told():
     once = with_predictions(placed("00-writers"), "00")
     once[1] |= {
@@ -96,23 +87,9 @@ def test_an_author_s_error_is_named(names, lesson, said):
         with_predictions(placed(*names), lesson)
 
 
-def test_the_build_fills_a_lesson(course):
-    path = course.root / "notebooks/00_first.ipynb"
-    path.write_text(dumps(new([*read(path)["cells"], *placed("00-writers")])))
-    assert build(course, say=lambda line: None) == 0
-    assert 'course_lib.predict("00-writers", ...)' in map(source, read(path)["cells"])
-
-
 def quick_check():
     name = next(iter(quick_checks("00")))
     return code(f'course_lib.quiz.ask("{name}")', "quiz", id="quiz")
-
-
-def test_predictions_count_with_the_quick_checks():
-    cells = [*with_predictions(placed("00-writers", "00-faster"), "00"), quick_check()]
-    assert list(quiz_rules(new(cells), LESSONS[0])) == [
-        "3 quick checks and predictions; 4 are wanted"
-    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from course_lib.building.project import (
     open_project,
     repository_of,
     repository_of_remote,
-    set_ref,
     set_repository,
 )
 
@@ -49,12 +48,6 @@ def test_setting_the_address_changes_one_line(course):
     assert project.archive == "https://github.com/some-one/course/archive/main.zip"
 
 
-@pytest.mark.parametrize("ref", ["", "a b", "feature/x", "-x", 'a"b', "../x"])
-def test_a_ref_is_one_word(course, ref):
-    with pytest.raises(BuildError, match="without a slash"):
-        set_ref(course.root, ref)
-
-
 def test_the_version_may_be_the_librarys(course):
     path = course.root / "pyproject.toml"
     path.write_text(path.read_text().replace('version = "1.2.3"', 'dynamic = ["version"]'))
@@ -65,12 +58,6 @@ def test_the_version_may_be_the_librarys(course):
         open_project(course.root)
     (library / "__init__.py").write_text('"""Tiny."""\n\n__version__ = "4.5.6"\n')
     assert open_project(course.root).version == "4.5.6"
-
-
-@pytest.mark.parametrize("name", ["course", "a/b/c", "https://github.com/a/b", "a b/c", '"/x'])
-def test_a_repository_is_written_owner_and_name(course, name):
-    with pytest.raises(BuildError, match="OWNER/NAME"):
-        set_repository(course.root, name)
 
 
 def test_the_git_remote_is_asked(tmp_path):

@@ -39,8 +39,3 @@ def test_what_is_amiss_is_named(cells, complaints):
     found = list(quiz_rules(new(cells), lesson(NUMBER)))
     assert len(found) == len(complaints)
     assert all(words in complaint for words, complaint in zip(complaints, found, strict=True))
-
-
-def test_three_are_too_few():
-    *_, last = quiz_rules(new(WHOLE[:3]), lesson(NUMBER))
-    assert last == "3 quick checks and predictions; 4 are wanted"

@@ -21,7 +21,6 @@ from course_lib.building.notebook import (
     END,
     BuildError,
     answer_cells,
-    code_cells,
     dumps,
     read,
     source,
@@ -36,7 +35,7 @@ from course_lib.building.release import (
     zipped,
 )
 from course_lib.commands import release as command
-from course_lib.curriculum import EXERCISES, LESSONS
+from course_lib.curriculum import EXERCISES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LONG_ENOUGH = 20  # characters: a shorter line is anybody's
@@ -119,15 +118,6 @@ def test_what_only_instructors_and_maintainers_need_is_not_there(names: list[str
     assert not [path for path in made("00-07").files if path.startswith("course_lib/kernels")]
 
 
-def test_exercises_are_unsolved_and_have_no_outputs() -> None:
-    names = [name for name in made().files if name.startswith("exercises/") and "ipynb" in name]
-    assert len(names) == 13
-    for name in names:
-        assert made().files[name] == (REPOSITORY / name).read_bytes()
-        assert BEGIN not in text(made().files[name])
-        assert not any(cell["outputs"] for cell in code_cells(read(REPOSITORY / name)))
-
-
 def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
     name = "02_naive_matmul.ipynb"
     solution = REPOSITORY / "solutions" / name
@@ -185,15 +175,6 @@ def test_only_students_commands_are_left() -> None:
             assert name in commands
 
 
-def test_lessons_are_named_alone_or_as_a_range() -> None:
-    numbers = [each.number for each in chosen_lessons(["02", "5-7"])]
-    assert numbers == ["00", "02", "05", "05b", "05c", "06", "07"]
-    assert chosen_lessons([]) == LESSONS
-    assert [each.number for each in chosen_lessons(["07-08b"])] == ["00", "07", "08", "08b"]
-    with pytest.raises(BuildError, match="there is no lesson '77'"):
-        chosen_lessons(["77"])
-
-
 def test_a_release_of_some_lessons_has_their_notebooks_alone() -> None:
     names = [name for name in made("05").files if name.endswith(".ipynb")]
     assert names == [
@@ -237,14 +218,6 @@ def test_an_earlier_release_is_replaced_and_other_files_are_not(tmp_path: Path) 
     with pytest.raises(BuildError, match="holds other files; name a new or empty folder"):
         write_folder(small(new=b"3"), out)
     assert (out / "new").read_bytes() == b"2"
-
-
-def test_where_the_checkout_lies_makes_no_difference(tmp_path: Path) -> None:
-    root = tmp_path / ".hidden"
-    (root / "course_lib").mkdir(parents=True)
-    for name in ("a.py", ".secret.py", "b.pyc"):
-        (root / "course_lib" / name).touch()
-    assert list(release._library(root, ())) == ["course_lib/a.py"]
 
 
 def test_a_file_or_a_link_in_its_place_is_refused(tmp_path: Path) -> None:

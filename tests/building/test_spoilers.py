@@ -141,15 +141,3 @@ def test_the_order_is_the_front_page_the_titles_the_lessons_and_their_exercises(
         "notebooks/01_second.ipynb",
     ]
     assert read(course.root / files[0])["cells"][0]["id"] == "launch"
-
-
-def test_goals_outputs_questions_reveals_and_what_tasks_say_are_among_it(order):
-    pieces, check = order
-    texts = [each.text for each in pieces]
-    assert "# 00 · First\n\n- a goal" in texts
-    assert "a drawing\na drawing\n  a drawing& " in texts and "hidden" not in "".join(texts)
-    assert "Which one?\n\n" in texts, "of a choice to predict, the question without its choices"
-    (revealing,) = [each for each in pieces if each.reveals]
-    assert revealing.reveals == "00-which" and "Always The second." in revealing.text
-    assert any(check.asks in text and check.rows()[0][2] in text for text in texts)
-    assert texts.index("draw()") < texts.index("# TASK put_seven\n...")

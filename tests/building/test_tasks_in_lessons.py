@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 
 import pytest
-from every_case import every_case
 from lesson_rules.rules import common_rules
 
 from course_lib.building.generated import with_generated_cells
@@ -44,12 +43,6 @@ def test_a_line_becomes_a_picture_the_given_code_a_check_and_the_hints() -> None
     assert source(check) == 'course_lib.check("put_seven", put_seven)'
     assert source(hints).count("<summary>Hint ") == len(TASK.hints) == 2
     assert source(after) == "Next."
-
-
-@every_case("task", TASKS.values(), ids=lambda each: each.id)
-def test_a_picture_stands_where_one_can_be_drawn(task: Task) -> None:
-    cells = with_tasks(lesson(task.id), task.lesson)
-    assert any(cell["id"] == f"wanted-{task.id}" for cell in cells) == task.has_picture
 
 
 def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> None:

@@ -9,10 +9,10 @@ from every_case import every_case
 from lesson_rules import words
 from lesson_rules.shown import words_of
 
-from course_lib.building.notebook import code, markdown, new, source
+from course_lib.building.notebook import code, markdown, new
 from course_lib.building.predictions import with_predictions
-from course_lib.building.tasks import task_of, with_tasks
-from course_lib.curriculum import LESSONS, TASKS
+from course_lib.building.tasks import with_tasks
+from course_lib.curriculum import LESSONS
 from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,16 +114,3 @@ def lesson(monkeypatch):
         markdown("Two words.", id="end"),
     ]
     return new(with_predictions(with_tasks(cells, "00"), "00")), asked
-
-
-def test_words_lines_and_tasks_are_told_apart(lesson):
-    notebook, asked = lesson
-    task = TASKS["put_seven"]
-    found = words.count(LESSONS[0], notebook, None, asked)
-    assert found.cells == 5 + 2, "questions and hints stand in their own columns"
-    assert found.questions == (3 + 3) + (2 + 2 + 2 + 3 + 2 + 2)
-    assert found.tasks == len(" ".join((*task.hints, task.meaning, task.compared)).split())
-    texts = [source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert found.code_lines == len([line for line in "\n".join(texts).split("\n") if line])
-    (answer,) = [place for place, cell in enumerate(notebook["cells"]) if task_of(cell)]
-    assert (found.placed, found.typed, found.before) == (1, task.par, answer)
