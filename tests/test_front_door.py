@@ -227,6 +227,23 @@ def test_progress_follows_pip(progress: object) -> None:
     assert progress.done() == "Found all 2 packages (lab) installed"
 
 
+@every_case(
+    "line",
+    [
+        "Collecting one==1 (from -r lab.txt (line 2))",
+        "Processing /a/b/one-1-py3-none-any.whl (from -r lab.txt (line 2))",
+        r"Processing c:\wheels\one-1-py3-none-any.whl",
+        "Processing ./one-1-py3-none-any.whl",
+        "Requirement already satisfied: one==1 in ./lib (from -r lab.txt (line 2)) (1)",
+    ],
+)
+def test_each_way_to_a_package_is_counted(course: ModuleType, line: str, tmp_path: Path) -> None:
+    lock = tmp_path / "lab.txt"
+    lock.write_text("one==1\ntwo==2\n")
+    progress = course.PipProgress(lock, tmp_path)
+    assert progress.describe(line) == "Fetching packages (lab): 1 of 2 one"
+
+
 def test_what_is_installed_is_counted_where_it_stands(progress: object, tmp_path: Path) -> None:
     def put(name: str) -> None:
         (tmp_path / f"{name}.dist-info").mkdir()

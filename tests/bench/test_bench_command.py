@@ -132,6 +132,15 @@ def test_a_smaller_run_does_not_replace_a_larger_one(gpu, capsys, fewer):
     assert measurements.load("Example-1", gpu.folder / "stored").as_json() == canned().as_json()
 
 
+def test_a_stored_file_that_cannot_be_read_is_left_alone(gpu, capsys):
+    (gpu.folder / "stored").mkdir()
+    file = gpu.folder / "stored" / "Example-1.json"
+    file.write_text('{"schema": 2, "entries": []}', encoding="utf-8")
+    bench.main(["--store"])
+    assert "Example-1.json is no file of" in capsys.readouterr().out
+    assert "schema" in file.read_text(encoding="utf-8") and "naive" not in file.read_text("utf-8")
+
+
 def test_lessons_that_show_what_was_replaced_are_named(gpu, capsys, monkeypatch):
     lessons = gpu.folder / "notebooks"
     lessons.mkdir()

@@ -205,6 +205,19 @@ def test_the_trace_and_the_stream_hold_all_elements() -> None:
     assert profile.stream.sectors.tolist() == [15, 15]
 
 
+def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:
+    body = """
+        s = cuda.shared.array(128, float32, alignment=16)
+        i = cuda.threadIdx.x
+        store4(s, 4 * i, load4(A, 4 * i))
+        s[4 * i] = 0
+    """
+    program = as_program(body, "A", IMPORT)
+    profile = launch(program, 1, 32, numbers(128))
+    for fragment, conflicts in (("store4(s", 0), ("s[4 * i] = 0", 3)):
+        assert profile.lines[line_of(program, fragment)].shared_store_bank_conflicts == conflicts
+
+
 def test_races_on_the_last_of_four() -> None:
     within = """
         s = cuda.shared.array(4, float32, alignment=16)
