@@ -136,340 +136,171 @@ SOME = ("n", "z", "q", "a", "m", "t", "r", "'s'", "None", "range(3)", "math.sqrt
 
 WRITTEN_OUT = {
     "stores into parts": """
-        a[:] = 0                a[:] = x                a[:] = True             a[:] = None
-        a[:] = 's'              m[:, :] = 0             m[:] = 0                m[1] = z
-        m[1, :] = 0             m[:, 1] = n             g[:, 1] = n             f[1] = n
-        a[2:5] = x              a[n:n + 3] = 1.5        a[:] = b[:]             a[:] = b
-        a[:] = d                m[1] = a                m[:, :] = g             m[0:2, n] = a[0:2]
-        a[:] = t                a[1:3] = t              a[1:3] = r
-        a[0:3] = (1, 2.5, x)    m[n] = t                m[:, 1] = t             m[:] = t
-        m[:] = (t, t)           a[:] += 1               a += 1                  m[1] += 1
-        a[0:2] *= 2             a[n] = t                a[n] = a                m[n, n] = (1,)
-        m[(n, n)] = 1           m[t] = 1                m[t] = a                m[r] = 1
-        a[x] = 1                a[q] = 1                a[w] = 1                a[v] = 1
-        a['s'] = 1              a[None] = 0             a[()] = 1               a[...] = 0
-        m[..., 1] = 0           m[n, ...] = 0           a[::2] = 0              a[::-1] = 0
-        a[-1] = 1               m[-1] = 0               m[n, n, n] = 1          a[n, n] = 1
-        a[1.5:3] = 0            a[q:3] = 0              TABLE[0] = 1            t[0] = 1
-        n[0] = 1                a.shape = 1             a.x = 1
+        a[:] = None             a[:] = 's'              a[:] = b[:]             a[:] = b
+        a[:] = t                a[1:3] = t              a[1:3] = r              a[0:3] = (1, 2.5, x)
+        m[n] = t                m[:] = t                m[:] = (t, t)           a['s'] = 1
+        a[...] = 0              m[..., 1] = 0           a[-1] = 1               m[-1] = 0
+        a[n, n] = 1             a[1.5:3] = 0            a[q:3] = 0              TABLE[0] = 1
+        a.shape = 1             a.x = 1
         s = cuda.local.array(4, float32); s[:] = 0; a[0] = s[1]
-        s = cuda.local.array(4, float32); s[:] = a[0:4]
         s = cuda.local.array(4, float32); s[0:2] = t; a[0] = s[1]
         s = cuda.shared.array((4, 4), float32); s[:, :] = 0; a[0] = s[1, 1]
         s = cuda.shared.array((4, 4), float32); s[n, :] = 0; a[0] = s[1, 1]
-        s = cuda.shared.array((4, 4), int8); s[:] = 300; a[0] = s[1, 1]
     """,
     "flat": """
-        a.flat[n] = x           m.flat[n] = x           g.flat[n] = x           f.flat[n] = x
-        a[0] = m.flat[n]        a[0] = g.flat[n]        m.flat[:] = 0           m.flat = 0
-        a[0] = m.flat[0:2]      a[0] = m.flat[n, n]     a[0] = m.flat[x]
-        for e in m.flat:| a[0] = e                      for e in g.flat:| a[0] = e
-        a[0] = len(m.flat)      a[0] = m.flat.size      a[0] = a.flat[-1]       m.flat[n] += 1
+        g.flat[n] = x           m.flat[:] = 0           m.flat = 0              a[0] = m.flat[0:2]
+        a[0] = m.flat[x]        for e in g.flat:| a[0] = e                      a[0] = m.flat.size
+        a[0] = a.flat[-1]
     """,
     "loads": """
-        a[0] = a[x]             a[0] = a[q]             a[0] = a['s']           a[0] = a[None]
-        a[0] = a[...]           a[0] = a[()]            a[0] = m[n]             a[0] = m[n][n]
-        a[0] = m[n][n][n]       a[0] = m[n, n, n]       a[0] = m[t]             a[0] = m[r]
-        a[0] = m[n, :][n]       a[0] = m[..., n][n]     a[0] = a[::2][n]        a[0] = a[::-1][n]
-        a[0] = a[1.5:2][n]      a[0] = a[:n][-1]        a[0] = n[0]             a[0] = x[0]
-        a[0] = t[n]             a[0] = r[n]             a[0] = t[5]             a[0] = t[-1]
-        a[0] = t[-5]            a[0] = t[x]             a[0] = t[1.0]           a[0] = t[q]
-        a[0] = t[0:1][0]        a[0] = r[0:1][0]        a[0] = t[n:][0]         a[0] = r[1]
-        a[0] = (n, z)[n]        a[0] = (a, b)[n][n]     a[0] = (a, m)[n][n]
-        a[0] = NESTED[0][1]     a[0] = NESTED[n][1]     a[0] = TABLE[n]         a[0] = GRID[n, 1]
-        a[0] = SHAPE[n]         a[0] = EMPTY[0]         a[0] = LIST[0]          a[0] = LIST[n]
-        a[0] = DICT[1]          a[0] = TEXT[0]          a[0] = math[0]          a[0] = k[a[0]]
-        a[0] = k[k[0]]          a[0] = a[POINT.x]       a[0] = a[Num.one]
+        a[0] = a['s']           a[0] = t[5]             a[0] = t[-5]            a[0] = t[0:1][0]
+        a[0] = r[0:1][0]        a[0] = (a, b)[n][n]     a[0] = NESTED[0][1]     a[0] = EMPTY[0]
+        a[0] = LIST[0]          a[0] = DICT[1]          a[0] = TEXT[0]          a[0] = math[0]
+        a[0] = a[POINT.x]       a[0] = a[Num.one]
     """,
     "names": """
-        a[0] = SIZE             a[0] = HALF             a[0] = COMPLEX          a[0] = BIG
-        a[0] = TEXT             a[0] = LIST             a[0] = NOTHING          a[0] = missing
-        a[0] = later; later = 1                         if q:| e = 1; a[0] = 2  plain(n)
-        a[0] = plain(n)         a[0] = LAMBDA(n)        e = LIST; a[0] = e[0]   e = TEXT; a[0] = 1
-        e = math; a[0] = e.sqrt(x)                      e = math.sqrt; a[0] = e(x)
-        e = np.float32; a[0] = e(1)                     e = cuda; a[0] = e.threadIdx.x
-        e = twice; a[0] = e(n)  e = lambda v: v + n; a[0] = e(1)                e = None; a[0] = 1
-        e = Color; a[0] = 1     e = Color.red; a[0] = 1
-        e = Point; a[0] = 1     global SIZE; a[0] = SIZE
-        a[0] = (e := n) + e     a[0] = 0x7fffffffffffffff
-        a[0] = 0xffffffffffffffff                       a[0] = 2**64            a[0] = -2**63
-        a[0] = True             a[0] = 1j               a[0] = b'x'             a[0] = ...
-        a[0] = f'{n}'           a[0] = 's'              a: int = 3
-        e: int = 3; a[0] = e
+        a[0] = COMPLEX          a[0] = BIG              a[0] = TEXT             a[0] = missing
+        a[0] = later; later = 1                         plain(n)                a[0] = plain(n)
+        a[0] = LAMBDA(n)        e = cuda; a[0] = e.threadIdx.x
+        e = lambda v: v + n; a[0] = e(1)                e = Point; a[0] = 1
+        global SIZE; a[0] = SIZE                        a[0] = (e := n) + e     a[0] = 2**64
+        a[0] = -2**63           a[0] = 1j               a[0] = b'x'             a[0] = ...
+        a[0] = f'{n}'           a: int = 3              e: int = 3; a[0] = e
     """,
     "enums and named tuples": """
-        a[0] = Num.one          a[0] = Color.red.value  a[0] = Num.one.value    a[0] = Num.two + n
-        a[0] = Num.two + 1      a[0] = Num.two * x      a[0] = int(Num.two)
+        a[0] = Color.red.value  a[0] = Num.one.value    a[0] = Num.two * x      a[0] = int(Num.two)
         a[0] = Color.red + 1    a[0] = Color(1)         a[0] = Color['red'] == Color.red
-        a[0] = Color.blue       a[0] = Color.red == Color.green
-        a[0] = Color.red != Color.green                 a[0] = Color.red is Color.red
-        a[0] = Color.red < Color.green                  a[0] = Num.one < 2
-        a[0] = Num.one == n     a[0] = Num.one < Num.two
-        e = Color.red if n else Color.green; a[0] = e == Color.red
-        e = Color.red; a[0] = e == Color.red            a[0] = POINT.x
-        a[0] = POINT.y + POINT[0]                       a[0] = POINT.z
-        e, i = POINT; a[0] = e  e = Point(n, x); a[0] = e.x
-        e = Point(n, x); a[0] = e.z                     e = Point(n); a[0] = e.x
-        e = Point(x=n, y=x); a[0] = e.y                 a[0] = t.x              a[0] = len(POINT)
-        a[0] = POINT._fields    for e in Num:| a[0] = e
+        a[0] = Color.blue       a[0] = POINT.y + POINT[0]                       a[0] = POINT.z
+        e = Point(n, x); a[0] = e.x                     for e in Num:| a[0] = e
         for e in POINT:| a[0] = e
     """,
     "calls of functions": """
-        a[0] = twice(n)         a[0] = twice(a)         a[0] = twice(t)[3]      a[0] = twice(n, n)
-        a[0] = twice()          a[0] = twice(v=n)       nothing(n)              a[0] = nothing(n)
-        e = nothing(n); a[0] = 1                        e = nothing(n); a[0] = e is None
-        e = maybe(n); a[0] = 1  e = maybe(n); a[0] = e is None
-        e = maybe(n); a[0] = e  e = maybe(n); a[0] = e + 1
-        e = maybe(n); if e >= 0:| a[e] = 1              e = maybe(n); if e is not None:| a[e] = 1
-        e = maybe(n); cuda.atomic.add(a, e, 1)          a[0] = one_or_two(n)
-        a[0] = number_or_pair(n)                        e, i = pair(n); a[0] = i
-        e, i, j = pair(n); a[0] = i                     a[0] = pair(n)[1]
-        a[0] = scratch(x, 8)    a[0] = scratch(x, n)    a[0] = scratch(x, SIZE)
-        a[0] = scratch(x, SIZE * 2)                     a[0] = scratch(x, SHAPE)[0]
-        a[0] = scratch(x, 8.0)  a[0] = with_default(n)  a[0] = with_default(n, 3)
-        a[0] = first(a)         a[0] = first(t)         a[0] = first(n)         a[0] = first(*t)
-        a[0] = twice(*(n,))     a[0] = math.sqrt        a[0] = math.sqrt(x)(x)  a[0] = n(1)
-        a[0] = a(1)             a[0] = math(1)          a[0] = 's'(1)
+        a[0] = twice(a)         a[0] = twice(t)[3]      a[0] = twice(n, n)      a[0] = twice()
+        a[0] = twice(v=n)       nothing(n)              e = maybe(n); a[0] = 1
+        e = maybe(n); a[0] = e is None                  a[0] = number_or_pair(n)
+        e, i, j = pair(n); a[0] = i                     a[0] = scratch(x, 8)    a[0] = scratch(x, n)
+        a[0] = scratch(x, SIZE)                         a[0] = scratch(x, SHAPE)[0]
+        a[0] = with_default(n)  a[0] = first(a)         a[0] = first(n)         a[0] = first(*t)
+        a[0] = twice(*(n,))     a[0] = math(1)          a[0] = 's'(1)
     """,
     "two types for one name": """
-        if q:| e = 1; else:| e = 2.5;; a[0] = e
         if q:| e = 1.5; a[0] = e; else:| e = (1.0, 2.0); a[0] = e[1]
-        if q:| e = 1.5; else:| e = (1.0, 2.0);; a[0] = 1
         if q:| e = 1.5; else:| e = (1.0, 2.0);; a[0] = e
         if q:| e = a; else:| e = b;; a[0] = e[0]        if q:| e = a; else:| e = d;; a[0] = e[0]
-        if q:| e = a; else:| e = m;; a[0] = 1           if q:| e = a; else:| e = m;; a[0] = e[0]
-        if q:| e = a; else:| e = 1;; a[0] = 1           if q:| e = None; else:| e = 1;; a[0] = 1
-        if q:| e = None; else:| e = 1;; a[0] = e
+        if q:| e = a; else:| e = m;; a[0] = e[0]        if q:| e = None; else:| e = 1;; a[0] = e
         if q:| e = None; else:| e = n;; if e is not None:| a[0] = e
-        if q:| e = 's'; else:| e = 't';; a[0] = 1       if q:| e = 's'; else:| e = 1;; a[0] = 1
         if q:| e = math.sqrt; else:| e = math.exp;; a[0] = e(x)
         if q:| e = (1, 2); else:| e = (1.5, 2);; a[0] = e[0]
         if q:| e = (1, 2); else:| e = (1, 2, 3);; a[0] = e[0]
         if q:| e = (1, 2); else:| e = (1, 2, 3);; a[0] = 1
-        if q:| e = True; else:| e = 1;; a[0] = e        if q:| e = True; else:| e = 1.5;; a[0] = e
-        if q:| e = a[1:3]; else:| e = a;; a[0] = e[0]
         if q:| e = m[0]; else:| e = m[:, 0];; a[0] = e[0]
         e = 1; a[0] = e; e = (1, 2); a[0] = e[1]        e = 1; a[0] = e; e = a; a[0] = e[1]
-        e = 1; e = None; a[0] = 1
-        for i in range(3):| e = 1; e = (1, 2); a[0] = e[0]
         e = 0; for i in range(3):| a[0] = e; e = (1, 2)
-        e = 0; for i in range(3):| e = (1, 2)           e = 0; while e < 3:| e = e + 0.5
-        e = None; for i in range(3):| e = i             n = 1.5; a[0] = n
-        n = (1, 2); a[0] = n[0]                         a = 1; b[0] = a         x = n; a[0] = x
-        if q:| n = 1.5;; a[0] = n                       if q:| n = (1, 2);; a[0] = 1
-        if q:| a = b;; a[0] = 1                         if q:| a = d;; a[0] = 1
-        if q:| a = 1;; b[0] = 1                         e = n if q else z; a[0] = e
-        e = n if q else t; a[0] = 1                     e = a if q else b; a[0] = e[0]
+        if q:| a = d;; a[0] = 1                         e = n if q else t; a[0] = 1
         e = a if q else d; a[0] = 1                     e = n if q else None; a[0] = 1
-        e = 's' if q else 't'; a[0] = 1                 e = n and x; a[0] = e
-        e = n and t; a[0] = 1   e = a or b; a[0] = 1    e = n and None; a[0] = 1
+        e = 's' if q else 't'; a[0] = 1                 e = n and t; a[0] = 1   e = a or b; a[0] = 1
     """,
     "statements": """
-        pass                    return                  return n                return None
-        return; a[0] = 1        if q:| return 1         assert n                assert n, 'text'
-        assert a                raise ValueError        raise ValueError('text')
-        raise ValueError(n)     raise ValueError('text', n)                     raise n
-        raise                   raise Color
-        try:| a[0] = 1; except ValueError:| a[0] = 2    try:| a[0] = 1; except:| a[0] = 2
-        try:| a[0] = 1; except Exception:| a[0] = 2     try:| a[0] = 1; finally:| a[0] = 2
-        with open('x') as e:| a[0] = 1                  with a:| a[0] = 1       import math
-        from math import sqrt   del n                   del a[0]
-        e = 1; del e; a[0] = 1  e = 1; del e; a[0] = e
-        def inner(e):| return e + n;; a[0] = inner(1)   def inner(e=1):| return e;; a[0] = inner()
-        def inner(e):| yield e;; a[0] = 1               class Inner:| pass;; a[0] = 1
+        return                  return n                return; a[0] = 1        if q:| return 1
+        assert n                assert n, 'text'        assert a                raise ValueError(n)
+        raise ValueError('text', n)                     try:| a[0] = 1; except ValueError:| a[0] = 2
+        try:| a[0] = 1; except:| a[0] = 2               with open('x') as e:| a[0] = 1
+        with a:| a[0] = 1       import math             from math import sqrt   del n
+        del a[0]                def inner(e):| return e + n;; a[0] = inner(1)
+        def inner(e=1):| return e;; a[0] = inner()      class Inner:| pass;; a[0] = 1
         yield n                 e = [1, 2]; a[0] = 1    e = [1, 2]; a[0] = e[0]
         e = []; a[0] = 1        for e in [1, 2]:| a[0] = e                      a[0] = n in [1, 2]
-        e = {1, 2}; a[0] = 1    e = {}; a[0] = 1        e = {1: 2}; a[0] = e[1]
-        e = [i for i in range(3)]; a[0] = 1             e = (i for i in range(3)); a[0] = 1
-        a[0] = sum(i for i in range(3))                 e = {i for i in range(3)}; a[0] = 1
-        e = {i: i for i in range(3)}; a[0] = 1          e, i = 1, 2; a[0] = e   e, i = t; a[0] = e
+        e = {1, 2}; a[0] = 1    e = {}; a[0] = 1        e = [i for i in range(3)]; a[0] = 1
+        e = (i for i in range(3)); a[0] = 1             a[0] = sum(i for i in range(3))
         e, i = a; a[0] = e      e, i = n; a[0] = e      e, i = 1, 2, 3; a[0] = e
-        (e, i), j = NESTED; a[0] = i                    e, *i = t; a[0] = e
-        e, *i = 1, 2, 3; a[0] = e                       [e, i] = t; a[0] = e
-        e = i = n; a[0] = i     a[0], a[1] = t          a[0] = a[1] = n         (a[0]) = n
+        e, *i = t; a[0] = e     e, *i = 1, 2, 3; a[0] = e
         e = (*t, 3); a[0] = e[2]                        for e in n:| a[0] = e
-        for e in x:| a[0] = e   for e in a:| a[0] = e   for e in m:| a[0] = e[0]
-        for e in t:| a[0] = e   for e in r:| a[0] = e   for e in ():| a[0] = e
-        for e in (1, 2.5):| a[0] = e                    for e in (a, b):| e[0] = 1
-        for e in (a, m):| a[0] = 1                      for e in 's':| a[0] = 1
-        for e in 'text':| a[0] = 1                      for e in range(n):| a[0] = e
-        for e in range(1, n, 2):| a[0] = e              for e in range(x):| a[0] = e
-        for e in range(q):| a[0] = e                    for e in range(n, z):| a[0] = e
-        for e in range():| a[0] = e                     for e in range(1, 2, 3, 4):| a[0] = e
-        for e in range(stop=3):| a[0] = e               for e, i in enumerate(a):| a[0] = e
-        for e, i in zip(a, b):| a[0] = e                for e, i in (t, t):| a[0] = e
-        for e, i in ((1, 2.5), (2, 3.5)):| a[0] = i     for e, i in t:| a[0] = e
-        for e in reversed(a):| a[0] = e                 for e in sorted(a):| a[0] = e
-        for e in NESTED:| a[0] = 1                      for e in TABLE:| a[0] = e
+        for e in x:| a[0] = e   for e in t:| a[0] = e   for e in r:| a[0] = e
+        for e in (a, b):| e[0] = 1                      for e in (a, m):| a[0] = 1
+        for e in 's':| a[0] = 1                         for e in 'text':| a[0] = 1
+        for e, i in enumerate(a):| a[0] = e             for e, i in zip(a, b):| a[0] = e
+        for e, i in t:| a[0] = e                        for e in NESTED:| a[0] = 1
         for e in GRID:| a[0] = e[0]                     for e in LIST:| a[0] = e
-        for e in TEXT:| a[0] = 1                        for a[0] in range(3):| pass
         for e in range(3):| pass; else:| a[0] = 1       while n:| break         while x:| break
-        while a:| break         while t:| break         while None:| break      while 's':| break
-        while True:| break; else:| a[0] = 1             if x:| a[0] = 1         if a:| a[0] = 1
-        if t:| a[0] = 1         if ():| a[0] = 1        if None:| a[0] = 1      if 's':| a[0] = 1
-        if math:| a[0] = 1      if math.sqrt:| a[0] = 1
-        if Color.red:| a[0] = 1                         if Num.one:| a[0] = 1
-        if not t:| a[0] = 1     if not a:| a[0] = 1     if not None:| a[0] = 1
-        if not 's':| a[0] = 1   lambda e: e             'text'                  n
-        a                       n + 1                   cuda.syncthreads        cuda.syncthreads()
-        cuda.syncthreads(1)     cuda.syncthreads(n)     cuda.threadIdx
-        a[0] = cuda.threadIdx   a[0] = cuda.threadIdx.w
-        a[0] = cuda.threadIdx[0]                        a[0] = cuda.grid(1)
-        a[0] = cuda.grid(2)[0]  e, i = cuda.grid(2); a[0] = e
+        while a:| break         while t:| break         while None:| break
+        while True:| break; else:| a[0] = 1             lambda e: e             cuda.syncthreads()
+        cuda.syncthreads(1)     a[0] = cuda.threadIdx   a[0] = cuda.threadIdx.w
+        a[0] = cuda.grid(1)     a[0] = cuda.grid(2)[0]  e, i = cuda.grid(2); a[0] = e
         a[0] = cuda.grid(4)     a[0] = cuda.grid(n)     a[0] = cuda.grid()
         a[0] = cuda.grid(ndim=1)                        a[0] = cuda.gridsize(1)
-        a[0] = cuda.gridDim.x * cuda.blockDim.y         a[0] = cuda.laneid
-        a[0] = cuda.laneid()    a[0] = cuda.warpsize    a[0] = cuda.nonsense
-        a[0] = cuda.nonsense(n)                         a[0] = math.nonsense
-        a[0] = math.nonsense(n)                         a[0] = np.nonsense      a[0] = math.pi
-        a[0] = np.pi            a[0] = math.inf         a[0] = np.nan           a[0] = float32
-        a[0] = cuda.atomic
+        a[0] = cuda.gridDim.x * cuda.blockDim.y         a[0] = cuda.laneid      a[0] = cuda.warpsize
     """,
     "arrays of one's own": """
-        e = 4; s = cuda.shared.array(e, float32); a[0] = s[0]
-        e = 4; i = e; s = cuda.shared.array(i, float32); a[0] = s[0]
-        e = (4, 4); s = cuda.shared.array(e, float32); a[0] = s[0, 0]
-        s = cuda.shared.array((2, 2, 2), float32); a[0] = s[0, 0, 0]
-        s = cuda.shared.array(4, np.complex64); a[0] = 1
-        s = cuda.local.array(4, float32); a[0] = s[0]
         s = cuda.local.array(SHAPE, float64); a[0] = s[0, 0]
-        s = cuda.local.array(n, float32); a[0] = s[0]   s = cuda.local.array(0, float32); a[0] = 1
-        s = cuda.local.array(4, float32, 16); a[0] = s[0]
+        s = cuda.local.array(0, float32); a[0] = 1
         s = cuda.const.array_like(TABLE); a[0] = s[0]
         s = cuda.const.array_like(GRID); a[0] = s[0, 0]
         s = cuda.const.array_like(a); a[0] = s[0]       s = cuda.const.array_like(n); a[0] = s
-        s = cuda.const.array_like(LIST); a[0] = s[0]    s = cuda.shared.array(4, float32)
         cuda.shared.array(4, float32)                   a[0] = cuda.shared.array(4, float32)[0]
-        s = np.zeros(4); a[0] = 1                       s = np.zeros(4, np.float32); a[0] = s[0]
-        s = np.array([1, 2]); a[0] = s[0]               s = np.empty(4); a[0] = 1
-        s = np.arange(4); a[0] = 1                      s = list(); a[0] = 1
-        s = dict(); a[0] = 1    s = set(); a[0] = 1
     """,
     "atomics": """
-        cuda.atomic.add(a, n, 1)                        cuda.atomic.add(a, x, 1)
-        cuda.atomic.add(a, 1.5, 1.0)                    cuda.atomic.add(a, q, 1.0)
-        cuda.atomic.add(m, (x, n), 1.0)                 cuda.atomic.add(m, (n, n), 1.0)
-        cuda.atomic.add(m, (n, 2), 1.0)                 cuda.atomic.add(m, t, 1.0)
-        cuda.atomic.add(m, n, 1.0)                      cuda.atomic.add(m, (n, n, n), 1.0)
-        cuda.atomic.add(a, (n,), 1.0)                   cuda.atomic.add(a, t, 1.0)
         cuda.atomic.add(a, n, t)                        cuda.atomic.add(a, n, None)
         cuda.atomic.add(a, n, a)                        cuda.atomic.add(n, n, 1)
-        cuda.atomic.add(a, 's', 1)                      cuda.atomic.add(a, None, 1)
         cuda.atomic.add(a, n)   cuda.atomic.add(a, n, 1, 2)
-        cuda.atomic.add(ary=a, idx=n, val=1)            cuda.atomic.add(a, n, val=1)
-        cuda.atomic.add(m[1], n, 1)                     cuda.atomic.add(m[:, 1], n, 1)
-        cuda.atomic.add(a[2:], n, 1)                    cuda.atomic.add(TABLE, n, 1)
-        cuda.atomic.add(t, n, 1)                        cuda.atomic.add(a.flat, n, 1)
-        a[0] = cuda.atomic.add(a, n, 1)                 cuda.atomic.cas(k, n, 1, 2)
-        cuda.atomic.cas(k, n, 1)                        cuda.atomic.cas(k, x, 1, 2)
+        cuda.atomic.add(TABLE, n, 1)                    cuda.atomic.add(t, n, 1)
+        cuda.atomic.add(a.flat, n, 1)                   a[0] = cuda.atomic.add(a, n, 1)
         cuda.atomic.compare_and_swap(k, 1, 2)           cuda.atomic.compare_and_swap(a, 1, 2)
-        cuda.atomic.nonsense(a, n, 1)                   cuda.atomic(a, n, 1)
     """,
     "warps": """
-        a[0] = cuda.shfl_sync(0xffffffff, n, 1)
         a[0] = cuda.shfl_down_sync(0xffffffff, x, 1)    a[0] = cuda.shfl_up_sync(-1, w, 1)
         a[0] = cuda.shfl_xor_sync(-1, q, 1)             a[0] = cuda.shfl_sync(-1, h[0], 1)
         a[0] = cuda.shfl_sync(-1, t, 1)                 a[0] = cuda.shfl_sync(-1, a, 1)
-        a[0] = cuda.shfl_sync(-1, n)                    a[0] = cuda.shfl_sync(-1, n, 1.5)
         a[0] = cuda.shfl_sync(1.5, n, 1)                a[0] = cuda.ballot_sync(-1, q)
-        a[0] = cuda.ballot_sync(-1, n)                  a[0] = cuda.ballot_sync(-1, x)
-        a[0] = cuda.all_sync(-1, q)                     a[0] = cuda.any_sync(-1, n)
-        a[0] = cuda.eq_sync(-1, q)                      a[0] = cuda.all_sync(-1)
+        a[0] = cuda.ballot_sync(-1, n)                  a[0] = cuda.all_sync(-1, q)
+        a[0] = cuda.any_sync(-1, n)                     a[0] = cuda.eq_sync(-1, q)
         a[0] = cuda.activemask()                        a[0] = cuda.activemask(1)
         a[0] = cuda.lanemask_lt()                       a[0] = cuda.match_any_sync(-1, n)
         a[0] = cuda.match_any_sync(-1, q)               a[0] = cuda.match_all_sync(-1, n)[0]
-        cuda.syncwarp()         cuda.syncwarp(0xffffffff)                       cuda.syncwarp(n)
-        cuda.syncwarp(x)        cuda.syncwarp(1, 2)     a[0] = cuda.syncthreads_count(q)
-        a[0] = cuda.syncthreads_and(n)                  a[0] = cuda.syncthreads_or(x)
-        a[0] = cuda.syncthreads_count()                 cuda.threadfence()
-        cuda.threadfence_block()                        cuda.threadfence_system()
-        cuda.threadfence(1)     cuda.nanosleep(10)      cuda.nanosleep(v)       cuda.nanosleep(n)
-        cuda.nanosleep(x)       cuda.nanosleep()        a[0] = cuda.popc(n)
-        a[0] = cuda.popc(w)     a[0] = cuda.popc(y[0])  a[0] = cuda.popc(x)     a[0] = cuda.clz(n)
-        a[0] = cuda.clz(x)      a[0] = cuda.clz(y[0])   a[0] = cuda.ffs(w)
+        cuda.syncwarp()         cuda.syncwarp(n)        cuda.syncwarp(1, 2)
+        a[0] = cuda.syncthreads_count(q)                a[0] = cuda.syncthreads_and(n)
+        a[0] = cuda.syncthreads_or(x)                   cuda.threadfence()
+        cuda.threadfence_block()                        cuda.nanosleep(10)      a[0] = cuda.popc(n)
+        a[0] = cuda.popc(w)     a[0] = cuda.popc(x)     a[0] = cuda.clz(n)      a[0] = cuda.ffs(w)
         a[0] = cuda.ffs(y[0])   a[0] = cuda.brev(w)     a[0] = cuda.brev(q)
         a[0] = cuda.fma(x, x, x)                        a[0] = cuda.fma(n, n, n)
-        a[0] = cuda.fma(x, z, x)                        a[0] = cuda.cbrt(x)
-        a[0] = cuda.cbrt(n)     a[0] = cuda.selp(q, n, n)
-        a[0] = cuda.selp(n, x, z)                       a[0] = cuda.selp(q, t, t)[0]
+        a[0] = cuda.fma(x, z, x)                        a[0] = cuda.cbrt(x)     a[0] = cuda.cbrt(n)
+        a[0] = cuda.selp(q, n, n)                       a[0] = cuda.selp(n, x, z)
         a[0] = cuda.fp16.hadd(h[0], h[0])               a[0] = cuda.libdevice.sinf(x)
-        g2 = cuda.cg.this_grid(); a[0] = 1              a[0] = cuda.clock()
     """,
     "printing": """
-        print(n)                print()                 print('text', n, x)     print(t)
-        print(a)                print(None)             print(q)                print(n, sep='')
-        print('%d' % n)         print(f'{n}')           print(Color.red)        print(math.sqrt)
-        print(*t)
+        print(None)             print(n, sep='')        print('%d' % n)         print(f'{n}')
+        print(Color.red)        print(math.sqrt)        print(*t)
     """,
 }
 
 WRITTEN_OUT["functions of NumPy over whole arrays"] = """
-        a[0] = np.sin(Z)        np.maximum(a, 2.0, b)   np.maximum(a, a, m)
-        np.maximum(m, m, a)     np.maximum(a, k, b)     np.maximum(a, k, d)
-        np.arctan2(m, a[:4], f)                         np.hypot(k, u, d)
-        np.bitwise_and(k, k, k)                         np.bitwise_and(k, u, k)
-        np.bitwise_and(k, u, u)                         np.bitwise_and(a, a, k)
-        np.left_shift(k, 2, k)  np.less(a, b, o)        np.less(a, b, a)        np.less(a, b, k)
-        np.less(a, b, C)        np.isnan(a, o)          np.logical_and(a, k, o)
-        np.conjugate(a, b)      np.divide(k, k, a)      np.add(a, b, a)         np.sqrt(a, b)
-        np.exp(a, b)            np.multiply(a, b, a)    np.real(a, b)
-        e = np.sin(a, b); a[0] = e[1]                   a[0] = np.sin(a, b)[2]
+        a[0] = np.sin(Z)        np.maximum(m, m, a)     np.bitwise_and(k, k, k)
+        np.bitwise_and(a, a, k)                         e = np.sin(a, b); a[0] = e[1]
         s = cuda.shared.array(8, float32); np.sin(a, s)
-        s = cuda.local.array((2, 8), float32); np.sin(a, s)                     e = np.sin(a)
-        b[:] = np.sin(a)        np.deg2rad(R.x, a)      np.deg2rad(a, R.x)
     """
 
 WRITTEN_OUT["other shapes and types over the same elements"] = """
-        e = a.reshape(4, 2); a[0] = e[3, 1]
-        e = a.reshape((2, 2, 2)); a[0] = e[1, 1, 1]     e = a.reshape(2, -1); a[0] = e.shape[1]
-        e = a.reshape(n, w + 2); a[0] = e[1, 1]         e = a.reshape(-1); e[0] = 1
-        e = m.reshape(16); e[15] = 1                    e = f.reshape(16)       e = g.reshape(16)
-        e = a[::2].reshape(2, 2)                        e = a.reshape(m.shape)  e = a.reshape(t)
-        e = a.reshape(r)        e = a.reshape(q)        e = a.reshape(x)        e = a.reshape()
-        e = a[:1].reshape(()); e[()] = 2                e = np.reshape(a, (2, 4))
-        e = a.reshape(shape=(2, 4))                     e = a.T.reshape(2, 4)
-        e = m.T.reshape(16)     e = m[1].reshape(2, 2); e[1, 1] = 1
-        e = Z.reshape(1); e[0] = 1                      e = R.reshape(2, 4); a[0] = e[1, 1].x
+        e = f.reshape(16)       e = g.reshape(16)       e = a[::2].reshape(2, 2)
+        e = a.reshape(m.shape)  e = a.reshape(t)        e = m.T.reshape(16)
+        e = R.reshape(2, 4); a[0] = e[1, 1].x
         s = cuda.shared.array(8, float32); e = s.reshape(2, 4); e[1, 2] = 1
-        s = cuda.local.array(8, float32); e = s.reshape(2, 4); e[1, 2] = 1
-        a[0] = x.reshape(1)     e = a.view(np.float64); e[1] = 2
-        e = a.view(np.int8); e[31] = 2                  e = m.view(np.int8); a[0] = e[3, 15]
-        e = f.view(np.int8)     e = g.view(np.int8)     e = y.view(np.int32); e[1] = 3
-        e = y.view(np.dtype('int32')); e[1] = 3         e = a[::2].view(np.int8)
-        e = a[:2].view(np.float64); e[0] = 1
+        e = a.view(np.float64); e[1] = 2                e = a.view(np.int8); e[31] = 2
+        e = m.view(np.int8); a[0] = e[3, 15]            e = f.view(np.int8)     e = g.view(np.int8)
+        e = y.view(np.dtype('int32')); e[1] = 3
         s = cuda.shared.array(8, float32); e = s.view(np.int8); e[0] = 1
         a[0] = x.view(np.int8)  a[0] = z.view(np.int32)
-        a[0] = n.view(np.float64)
-        k[0] = n.bit_count() + w.bit_count() + v.bit_count()
-        k[0] = y[0].bit_count() + (3).bit_count()       k[0] = q.bit_count()
-        k[0] = x.bit_count()    k[0] = n.bit_count(1)
-        a[0] = math.remainder(x, x) + math.remainder(n, w)
-        a[0] = math.exp2(x) + math.exp2(n)              a[0] = math.nextafter(x, z)
-        a[0] = tuple(t)[1] + tuple(r)[1]                a[0] = tuple(a)[0]      e = tuple()
-        e = tuple(range(3))     for i in tuple(t):| a[i] = 1
-        C[0] = complex(*cmath.polar(C[1]))              C[0] = complex(*a)
-        C[0] = complex(*(x, x), x)                      a[0] = math.hypot(*t)
-        a[0] = math.sqrt(*t)    a[0] = max(*t)
+        a[0] = n.view(np.float64)                       k[0] = q.bit_count()
+        k[0] = n.bit_count(1)   C[0] = complex(*cmath.polar(C[1]))              C[0] = complex(*a)
+        C[0] = complex(*(x, x), x)                      a[0] = max(*t)
     """
 
 WRITTEN_OUT["whole arrays into fields, members into elements"] = """
-        R[0]['v'] = a           R[0]['v'] = a[:2]       R[0]['v'] = m[0]        R[0]['v'] = d
-        R[0]['v'] = k           R[0]['v'] = a[::2]      R[0]['v'] = m           R[0]['v'] = t
-        R[0]['v'] = x           R[0]['v'] = R[1].v      R[0]['v'] = R[1]['v']   R[0].v = R[1].v
-        R[0].v = a              R['v'] = m              R['v'][0] = a           R[0]['x'] = a
+        R[0]['v'] = d           R[0]['v'] = k           R[0]['v'] = t           R[0]['v'] = x
+        R[0]['v'] = R[1]['v']   R[0].v = R[1].v         R[0].v = a              R[0]['x'] = a
         R[0] = a                R[0] = R                R[0] = x                R[0] = R[0].v
-        s = cuda.local.array(2, float32); R[0]['v'] = s                         k[0] = Num.one
-        a[0] = Num.one          o[0] = Num.one          k[:] = Num.one          a[:] = Num.one
-        k[0] += Num.one         a[0] += Num.one         R[0].x = Num.one        R[0].j = Num.one
-        a[0] = int32(Num.one)   a[0] = np.int8(Num.one)
-        a[0] = float32(Num.one)                         a[0] = int(Num.one)
-        a[0] = math.sqrt(Num.one)                       a[0] = max(Num.one, 1)
-        a[0] = abs(Num.one)     for i in range(Num.two):| a[i] = 1
-        cuda.atomic.add(k, 0, Num.one)                  e = Num.one; k[0] = e
-        e = Num.one; a[0] = e   e = Num.one; a[e] = 1   e = Num.one if q else Num.two; k[0] = e
-        k[0] = n is 3           k[0] = n is w           k[0] = q is True        k[0] = x is not x
-        k[0] = Num.one is Num.one                       k[0] = Num.one is n     k[0] = n is not n
-        k[0] = t is t
+        s = cuda.local.array(2, float32); R[0]['v'] = s                         a[0] += Num.one
+        a[0] = float32(Num.one)                         a[0] = math.sqrt(Num.one)
+        e = Num.one; a[e] = 1
     """
 
 # What is handed to `cuda.shared.array`, for one axis and for two; and to `np.sin`, whole arrays.
@@ -522,82 +353,44 @@ NUMBER = """as_integer_ratio bit_count bit_length conjugate denominator dtype he
 
 
 WRITTEN_OUT["complex numbers"] = """
-        a[0] = C[0].real        a[0] = C[0].imag + abs(C[0])
-        C[0] = C[0].conjugate() * C[1] / (1 + 2j)       C[0] = C[0] ** 2        C[0] = COMPLEX
-        C[0] = x                a[0] = C[0]             a[0] = complex(x, z).real
-        C[0] = complex(x)       C[0] = complex(C[0])    C[0] = complex(C[0], x)
-        C[0] = complex(q)       C[0] += 1               C[0] //= 2              a[0] = C[0] % 2
-        a[0] = C[0] < C[1]      a[0] = C[0] == C[1]     a[0] = C[0] != 1j and q
-        a[0] = not C[0]         a[0] = ~C[0]            C[0] = -C[0]
-        a[0] = 1 if C[0] else 2                         a[0] = int(C[0])        a[0] = float(C[0])
-        a[0] = bool(C[0])       a[0] = np.float32(C[0])
-        C[0] = np.complex64(x)  C[0] = np.complex128(C[0])                      a[0] = round(C[0])
-        a[0] = min(C[0], C[1])  a[0] = math.sqrt(C[0])  a[0] = math.isnan(C[0])
-        print(C[0])             C[0].real = 1           C.real[0] = 1           a[0] = C.imag[1]
-        a[0] = x.real           a[0] = n.imag           a[0] = q.real
-        a[0] = x.conjugate()    a[0] = x.nothing()      C[0] = cmath.sqrt(C[0])
-        C[0] = cmath.exp(x)     C[0] = cmath.cosh(x)    a[0] = cmath.phase(C[0])
+        C[0] = C[0].conjugate() * C[1] / (1 + 2j)       C[0] = C[0] ** 2        C[0] = complex(q)
+        C[0] //= 2              a[0] = C[0] % 2         a[0] = C[0] < C[1]
+        a[0] = C[0] != 1j and q                         a[0] = int(C[0])        a[0] = float(C[0])
+        a[0] = np.float32(C[0])                         a[0] = min(C[0], C[1])  C.real[0] = 1
+        a[0] = C.imag[1]        a[0] = q.real           C[0] = cmath.sqrt(C[0])
+        C[0] = cmath.cosh(x)    a[0] = cmath.phase(C[0])
         a[0] = cmath.phase(x)   C[0] = cmath.rect(x, x)
         C[0] = cmath.rect(n, x)                         a[0] = cmath.polar(C[0])[0]
         C[0] = cmath.nothing(C[0])                      a[0] = cmath.isnan(C[0])
-        cuda.atomic.add(C, 0, 1)                        cuda.atomic.add(a, 0, C[0])
-        a[0] = cuda.fma(C[0], C[0], C[0])               a[0] = divmod(C[0], C[1])[0]
-        a[0] = a[C[0]]          s = cuda.shared.array(4, np.complex64); s[0] = 1j; C[0] = s[0]
-        s = cuda.local.array(4, types.complex128); s[0] = 1; C[0] = s[0]        C[:] = 1j
-        a[:] = 1j               C[0] = C.sum()          C[0] = C.mean()         a[0] = C.argmax()
-        e = C[0] if q else x; C[0] = e                  a[0] = (C[0], C[1]) == (C[0], C[1])
-        a[0] = (C[0], C[1]) < (C[0], C[1])              a[0] = C[0] in (C[0], C[1])
+        cuda.atomic.add(a, 0, C[0])                     a[0] = divmod(C[0], C[1])[0]
+        s = cuda.shared.array(4, np.complex64); s[0] = 1j; C[0] = s[0]
+        s = cuda.local.array(4, types.complex128); s[0] = 1; C[0] = s[0]        C[0] = C.mean()
+        a[0] = C.argmax()       a[0] = (C[0], C[1]) < (C[0], C[1])
 """
 WRITTEN_OUT["records"] = """
-        a[0] = R[0].x           a[0] = R[0]['x']        a[0] = R[0][0]          a[0] = R[0][7]
-        a[0] = R[0][n]          a[0] = R[0].nope        a[0] = R[0]['nope']     a[0] = R.x[0]
-        a[0] = R['x'][0]        a[0] = R[0].v[1]        a[0] = R.v[0, 1]
-        a[0] = R['v'][0, 1]     a[0] = R[0].v           a[0] = R[0]             a[0] = R[0] + 1
-        a[0] = R[0] == R[1]     a[0] = len(R[0])        a[0] = len(R)
-        a[0] = 1 if R[0] else 2                         print(R[0])             print(R[0].x)
-        e = R[0]; e.x = 2       R[0].x = 1              R[0].x += 1             R[0]['j'] = x
-        R[0]['j'] += 2          R[0][0] = 1             R.x[0] = 1              R['x'][0] += 1
-        R['x'][:] = 1           R.x = 1                 R[0].v = 1              R[0].v[:] = 1
-        R[0].v[1] = x           R[0].x = C[0]           R[0].nope = 1           R[0] = R[1]
-        R[0] = 1                R[0] = (1, 2)           R[0].x, R[0].j = 1, 2
-        e = R[0] if q else R[1]; a[0] = e.x             for e in R:| e.x = 1    a[0] = R[1:][0].x
-        a[0] = R.flat[0].x      a[0] = R.size + R.shape[0] + R.itemsize
+        a[0] = R[0][0]          a[0] = R[0][7]          a[0] = R[0][n]          a[0] = R[0].nope
+        a[0] = R[0]             a[0] = R[0] + 1         a[0] = R[0] == R[1]     a[0] = len(R[0])
+        a[0] = 1 if R[0] else 2                         print(R[0])             e = R[0]; e.x = 2
+        R[0].x += 1             R[0]['j'] += 2          R.x = 1                 R[0].x = C[0]
+        R[0].nope = 1           R[0] = R[1]             R[0] = 1
+        R[0].x, R[0].j = 1, 2   for e in R:| e.x = 1    a[0] = R[1:][0].x
         a[0] = cuda.atomic.add(R.x, 0, 1)               a[0] = cuda.atomic.add(R, 0, 1)
-        a[0] = twice(R[0].x)    a[0] = R.sum()          a[0] = R[0].x.real      a[0] = R[0].shape
 """
 WRITTEN_OUT["vector types"] = """
-        a[0] = cuda.float32x4(1, 2, 3, 4).w             a[0] = cuda.float4(x, z, n, q).x
-        a[0] = cuda.float32x4(1).x                      a[0] = cuda.float32x2(1, 2).z
+        a[0] = cuda.float32x4(1, 2, 3, 4).w             a[0] = cuda.float32x4(1).x
         a[0] = cuda.float32x3(cuda.float32x2(1, 2), 3).y
         a[0] = cuda.float32x3(cuda.int32x2(1, 2), 3).y  a[0] = cuda.float32x2(C[0], 1).x
-        a[0] = cuda.uchar4(1, 2, 3, 4).x                a[0] = cuda.float32x2(1, 2)[0]
-        a[0] = cuda.float32x2(1, 2) + 1                 a[0] = cuda.float32x2(1, 2)
-        e = cuda.float32x2(1, 2); e.x = 3               e, g = cuda.float32x2(1, 2); a[0] = e
-        e = cuda.float32x2(1, 2) if q else cuda.float32x2(3, 4); a[0] = e.x
+        a[0] = cuda.float32x2(1, 2)[0]
         e = cuda.float32x2(1, 2) if q else cuda.float32x3(3, 4, 5); a[0] = e.x
-        s = cuda.shared.array(4, cuda.float32x4)        print(cuda.float32x2(1, 2))
-        a[0] = len(cuda.float32x2(1, 2))                a[0] = cuda.float32x5(1)
+        a[0] = cuda.float32x5(1)
 """
 WRITTEN_OUT["methods of arrays"] = """
-        a[0] = a.sum()          a[0] = m.sum()          a[0] = a.sum(0)         a[0] = a.mean()
-        a[0] = a.prod() + a.var() + a.std()             a[0] = a.any() and a.all()
-        a[0] = a.argmax() + a.argmin()                  a[0] = a.item()         a[0] = a.item(0)
-        a.fill(1)               m.fill(x)               a.fill()                a.fill(a)
-        k[0] = a.view(np.int32)[0]                      k[0] = a.view('int32')[0]
-        k[0] = a.view(int32)[0]                         a[0] = a.view(np.float64)[0]
-        k[0] = x.view(np.int32)                         a[0] = np.sum(a) + np.mean(m)
-        a[0] = np.all(o) + np.any(o)                    a[0] = np.argmax(a)
-        a[0] = np.var(a) + np.std(a)                    a[0] = np.prod(k)       a[0] = sum(a)
-        a[0] = sum(m)           a[0] = min(m)           a[0] = sum(k)
-        a[0] = a.itemsize + a.nbytes                    a[0] = a.astype(np.int32)[0]
-        a[0] = a.cumsum()[0]    a[0] = a.dot(b)         a[0] = a.tolist()       a[0] = o.sum()
-        a[0] = h.sum()          a[0] = u.sum() + y.mean()                       a[0] = Z[()]
-        Z[()] = 1               Z[()] += x              a[0] = Z[0]             a[0] = Z + 1
-        a[0] = Z.size + Z.ndim  a[0] = Z.sum()          a[0] = len(Z)
-        a[0] = cuda.libdevice.sinf(x)                   a[0] = cuda.libdevice.sin(n)
-        a[0] = cuda.libdevice.nothing(x)                a[0] = cuda.libdevice.powf(x)
-        a[0] = cuda.libdevice.normcdf(x)                a[0] = cuda.libdevice.fmaf(x, n, z)
-        a[0] = cuda.libdevice.sinf(C[0])                a[0] = cuda.libdevice.sinf(a)
+        a[0] = a.any() and a.all()                      k[0] = a.view(np.int32)[0]
+        k[0] = a.view('int32')[0]                       k[0] = a.view(int32)[0]
+        a[0] = a.view(np.float64)[0]                    k[0] = x.view(np.int32)
+        a[0] = np.all(o) + np.any(o)                    a[0] = np.prod(k)       a[0] = min(m)
+        a[0] = Z[0]             a[0] = len(Z)           a[0] = cuda.libdevice.powf(x)
+        a[0] = cuda.libdevice.fmaf(x, n, z)             a[0] = cuda.libdevice.sinf(C[0])
 """
 
 
