@@ -90,6 +90,12 @@ def test_a_threads_part_of_the_tile_decides_how_many_threads_there_are():
         square.launch((64, 64), {"TM": 6})
 
 
+@pytest.mark.parametrize("bad", [0, -1, 2.5, "x", None, True])
+def test_an_impossible_size_is_refused(bad):
+    with pytest.raises(ValueError, match="TILE = "):
+        EXERCISES["matmul_tiled"].launch((8, 8), {"TILE": bad})
+
+
 def test_nobody_can_change_the_registry_by_accident():
     with pytest.raises(TypeError):
         EXERCISES["mat_add"].points["right"] = 100

@@ -207,6 +207,20 @@ def test_the_rest_of_a_device_array(launches) -> None:
     assert device.flags["C_CONTIGUOUS"] and device.is_c_contiguous()
 
 
+def test_an_array_may_be_wrapped_as_other_libraries_share_theirs(launches) -> None:
+    class Wrapped:
+        def __init__(self, array) -> None:
+            self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+    array = cuda.to_device(np.arange(8.0))
+    wrapped = Wrapped(array)
+    told = wrapped.__cuda_array_interface__
+    assert (told["shape"], told["typestr"], told["version"]) == ((8,), "<f8", 3)
+    assert cuda.is_cuda_array(wrapped) and cuda.is_cuda_array(array)
+    assert not cuda.is_cuda_array(np.arange(8.0))
+    assert cuda.as_cuda_array(wrapped) is array
+
+
 def test_there_is_no_gpu_and_nobody_claims_one(launches, capsys) -> None:
     assert cuda.is_available() is False
     assert len(cuda.gpus) == 0

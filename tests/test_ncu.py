@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from every_case import every_case
 
 pytest.importorskip("numba")
 from numba import cuda, float32
@@ -24,7 +23,7 @@ from course_lib.measurements.ncu import names, stored
 from course_lib.ncu import METRICS, NoCounters, child, counters_of, reading, stored_report
 from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file
 from course_lib.ncu.reading import parse_ncu
-from course_lib.ncu.report import _same, _verdict
+from course_lib.ncu.report import _same
 from course_lib.shown_answers import ours
 from course_lib.wording.errors import PlainError
 
@@ -162,25 +161,6 @@ def test_machine_code_that_is_not_followed_is_said_in_its_sentence(monkeypatch) 
     report = transposed("transpose, no tile")
     assert report.note.endswith("turn_directly can't be counted: X is not followed here.")
     assert not report.compiled
-
-
-@every_case(
-    ("counts", "verdict"),
-    [
-        ((10, None, 10), "equal"),
-        ((10, 10, 10), "equal"),
-        ((10, 8, 8), "as compiled"),
-        ((1000, 800, 803), "+ 3"),
-        ((1000, None, 1003), "+ 3"),
-        ((0, 0, 5), "+ 5"),
-        ((10, 8, 12), "x 1.5"),
-        ((10, None, 5), "x 0.5"),
-        ((10, 8, None), ""),
-        ((None, 8, 8), ""),
-    ],
-)
-def test_the_last_column_says_whose_count_the_gpu_s_is(counts, verdict) -> None:
-    assert _verdict(*counts) == verdict
 
 
 def test_what_is_no_kernel_is_refused() -> None:

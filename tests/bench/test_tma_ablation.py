@@ -8,9 +8,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from by_path import module_at
 
-from course_lib.measurements import ablation as stored
-from course_lib.measurements import files
-from course_lib.measurements.ablation import SAMPLES, STEPS, ablation
+from course_lib.measurements.ablation import STEPS, ablation
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tma_ablation.py"
 
@@ -18,24 +16,6 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tma_ablation.py"
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
     return module_at(SCRIPT)
-
-
-def test_a_share_is_of_the_same_round(
-    benchmark: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A clock that falls from round to round changes the times, and no share."""
-    clock = (1.0, 1.5, 2.0)
-    ms = {"cublas_bf16": clock, "tma": [2 * t for t in clock], "bf16": [0.5 * t for t in clock]}
-    results = {"cublas_bf16": "bfloat16", "tma": "float32", "bf16": "bfloat16"}
-    rows = list(benchmark.rows(1024, SAMPLES, ms, results))
-    assert [row["share"] for row in rows] == [[1, 1], [0.5, 0.5], [2, 2]]
-    assert rows[1]["ms"] == 3 and rows[1]["tflops"] == pytest.approx(2 * 1024**3 / 3e9, abs=0.1)
-    head = {"device": "NVIDIA Example", "timed": "2026-11-23", "kernel": "rung"}
-    files.store(tmp_path, "Example", {**head, "rows": rows[1:]})
-    monkeypatch.setattr(stored, "FOLDER", tmp_path)
-    read = ablation(1024, device="Example")
-    assert [each.name for each in read.steps] == ["tma", "bf16"]
-    assert read.step("bf16").middle == 2 and read.label == "NVIDIA Example, 2026-11-23"
 
 
 def test_under_load_only_what_follows_the_warm_up_counts(

@@ -45,6 +45,13 @@ def test_a_call_binds_as_in_python(call: str) -> None:
     assert out[0] == eval(call, names)
 
 
+def test_a_kernel_takes_the_rest_as_a_tuple() -> None:
+    out, x, y = np.zeros(3, np.int64), np.arange(3), np.arange(3) + 5
+    body = "i = cuda.threadIdx.x\nfor each in rest:\n    out[i] += each[i]"
+    run_clean(body, 1, 3, out, x, y, parameters="out, *rest")
+    assert out.tolist() == (x + y).tolist()
+
+
 REFUSED = {
     "f()": "compile-error",
     "f(1, d=3)": "compile-error",

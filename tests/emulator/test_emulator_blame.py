@@ -51,22 +51,6 @@ def test_an_update_by_several_threads_is_one_race_and_names_atomics(update: str)
     assert facts["first_line"] == facts["second_line"]  # of an update, and not of two accesses
 
 
-def test_a_missing_barrier_is_no_update() -> None:
-    text = """def k(x, y):
-    s = cuda.shared.array(32, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    if t >= 1:
-        s[t] += s[t - 1]
-    cuda.syncthreads()
-    y[t] = s[t]
-"""
-    races = launch(text, zeros(), zeros()).findings
-    assert races
-    assert not any("atomic" in each.hint for each in races)
-
-
 # --- cells that nobody wrote --------------------------------------------------------------------
 
 
@@ -131,20 +115,3 @@ def test_how_many_arguments_were_passed(count: int, verb: str) -> None:
         launch("def k(x, y, z):\n    z[0] = 1\n", *[zeros()] * count)
     with pytest.raises(KernelRejected, match=r"k takes 1 argument \(x\), but 2 were passed"):
         launch("def k(x):\n    x[0] = 1\n", zeros(), zeros())
-
-
-@pytest.mark.parametrize("sign", "+*")
-def test_one_unwritten_value_that_spoils_a_result_does_not_hide_another(sign: str) -> None:
-    text = f"""def k(x, y):
-    s = cuda.shared.array(32, float32)
-    r = cuda.shared.array(32, float32)
-    u = cuda.shared.array(32, float32)
-    t = cuda.threadIdx.x
-    a = s[t]
-    b = r[t]
-    c = u[t]
-    y[t] = a {sign} b
-"""
-    found = launch(text, zeros(), zeros()).findings
-    told = {each.cell[0]: each.severity for each in found if each.code == "uninitialised-read"}
-    assert told == {"s": "error", "r": "error", "u": "warning"}

@@ -268,6 +268,11 @@ def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> N
     assert any(" of x " in each.message for each in told) == LOOPS[loop]
 
 
+def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
+    found = told("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, (N,), (N,), (N,), y=np.float64)
+    assert found == [("float64-arithmetic", "z[i] = x[i] * y[i]")]
+
+
 def test_a_negative_index_that_is_read_has_a_meaning_in_ones_own_kernel() -> None:
     program = as_program("i = cuda.grid(1)\ny[i] = x[i - 1]", "x, y")
     arrays = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)

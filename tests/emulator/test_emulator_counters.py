@@ -253,28 +253,6 @@ def test_each_array_has_its_traffic() -> None:
     assert profile.arrays["A"].shape == (32, 32)
 
 
-def test_counters_do_not_depend_on_the_schedule() -> None:
-    body = """
-        tile = cuda.shared.array(64, float32)
-        i = cuda.threadIdx.x
-        tile[i] = data[cuda.grid(1)]
-        cuda.syncthreads()
-        if i % 3:
-            out[cuda.grid(1)] = tile[63 - i] * 2
-    """
-    profiles = [
-        run_clean(
-            body, 3, 64, np.ones(192, np.float32), np.zeros(192, np.float32),
-            parameters="data, out", schedule=schedule,
-        )
-        for schedule in ("lockstep", "warps", "shuffled")
-    ]  # fmt: skip
-    names = ["global_load_requests", "global_load_sectors", "global_store_sectors", "flops"]
-    names += ["shared_load_wavefronts", "shared_store_wavefronts", "barriers"]
-    counts = [{name: getattr(profile, name) for name in names} for profile in profiles]
-    assert counts[0] == counts[1] == counts[2]
-
-
 def test_trace_holds_every_access() -> None:
     out = np.zeros(4, np.float32)
     profile = run_clean(

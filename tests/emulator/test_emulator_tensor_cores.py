@@ -240,19 +240,6 @@ def test_wavefronts_of_ldmatrix(wide: int, conflicts: int) -> None:
     assert fetch.shared_load_wavefronts == 4 + conflicts
 
 
-def test_a_row_that_another_warp_has_just_written_is_a_race() -> None:
-    body = """
-        s = cuda.shared.array((64, 8), np.uint16, alignment=16)
-        i = cuda.threadIdx.x
-        for k in range(8):
-            s[i, k] = i
-        words = ldmatrix_x4(s, 8 * (63 - i))
-        out[i] = words[0]
-    """
-    profile = run(body, 1, 64, np.zeros(64, np.uint32), before=IMPORT)
-    assert codes(profile) == ["race-read-after-write"]
-
-
 @pytest.mark.parametrize(
     ("statement", "code"),
     [

@@ -218,28 +218,6 @@ def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:
         assert profile.lines[line_of(program, fragment)].shared_store_bank_conflicts == conflicts
 
 
-def test_races_on_the_last_of_four() -> None:
-    within = """
-        s = cuda.shared.array(4, float32, alignment=16)
-        i = cuda.threadIdx.x
-        if i == 1:
-            s[3] = 1
-        if i == 2:
-            x = load4(s, 0)[0]
-    """
-    profile = run(within, 1, 32, numbers(4), before=IMPORT)
-    assert [each.cell for each in profile.errors] == ["s[3]"]
-    between = """
-        if cuda.blockIdx.x == 0:
-            store4(out, 0, load4(A, 0))
-        else:
-            out[3] = 1
-    """
-    arguments = numbers(4), numbers(4)
-    profile = run(between, 2, 1, *arguments, parameters="A, out", before=IMPORT)
-    assert [each.cell for each in profile.errors] == ["out[3]"]
-
-
 # --- loops that are written out ------------------------------------------------------------------
 
 LOOP = """
