@@ -56,6 +56,13 @@ def test_above_its_first_task_a_lesson_shows_no_sign_of_a_run() -> None:
             assert (cell.get("execution_count") is None) == (not cell.get("outputs")), path.name
 
 
+def test_what_leads_copies_to_the_library_is_as_new_as_the_course(root: Path) -> None:
+    for text in ("old", "new"):
+        (root / "notebooks" / PATHFINDER).write_text(text)
+        assert make(root) == []
+        assert (root / "my/notebooks" / PATHFINDER).read_text() == text
+
+
 def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:
     make(root)
     copy = root / "my" / LESSON

@@ -8,15 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from every_case import every_case
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.patches import Rectangle
 
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
 from course_lib.emulator.profile.request_costs import global_cost, shared_cost
-from course_lib.figures import style, whiteboard
+from course_lib.figures import whiteboard
 from course_lib.figures.accesses import element_counts
-from course_lib.figures.grids import Cover
 from course_lib.roofline import Point
 from course_lib.wording.findings import finding
 
@@ -76,26 +74,6 @@ def test_the_places_quote_the_data_sheet(name):
     assert bool(stars) == ("* second-hand" in words)
 
 
-@pytest.mark.slow
-def test_strips_of_32_fit_nowhere_and_tiles_everywhere():
-    alt = figures.strips_fit().alt
-    assert "two tiles, 32 × 32, 8 KiB: fit everywhere" in alt
-    assert "both strips, BM = 4, 128 KiB: fit A100-80, H100" in alt
-    assert "both strips, BM = 32, 1 MiB: fit nowhere" in alt
-
-
-def test_bars_of_strips_begin_at_zero_and_their_sizes_stand_clear_of_every_limit():
-    picture = figures.strips_fit()
-    (axes,) = picture.figure.axes
-    renderer = FigureCanvasAgg(picture.figure).get_renderer()
-    assert axes.get_xlim()[0] == 0 and axes.get_xscale() == "linear"
-    limits = [axes.transData.transform((limit, 0))[0] for limit in (48, 64, 99, 163, 227)]
-    sizes = [each for each in axes.texts if each.get_text() in ("8 KiB", "128 KiB", "1 MiB")]
-    assert len(sizes) == 3
-    for box in (each.get_window_extent(renderer) for each in sizes):
-        assert not any(box.x0 < limit < box.x1 for limit in limits)
-
-
 # --- roofline -----------------------------------------------------------------------------------
 
 
@@ -127,29 +105,6 @@ def test_dots_stand_where_they_were_measured_or_hollow_on_the_roof():
     assert "50.4 FLOP per byte" in picture.alt
 
 
-def test_a_dot_above_the_roof_is_explained():
-    above = figures.roofline_plot("A6000", [Point("coalesced", 0.25, 1986.5, "requested")])
-    below = figures.roofline_plot("A6000", [Point("tiled", 8, 2980.3, "requested")])
-    assert "caches have answered" in words_of(above)
-    assert "caches have answered" not in words_of(below)
-
-
-def test_a_kernel_with_two_kinds_of_bytes_has_its_name_once():
-    kinds = ((0.25, "requested"), (18, "DRAM"))
-    both = [Point("tiled", at, 1986.5, kind, "published") for at, kind in kinds]
-    words = words_of(figures.roofline_plot("A6000", both)).splitlines()
-    assert words.count("tiled") == 1
-    hollow = [Point("tiled", at, None, kind) for at, kind in kinds]  # of different heights
-    assert words_of(figures.roofline_plot("A6000", hollow)).splitlines().count("tiled") == 2
-
-
-def test_the_axis_says_which_bytes():
-    one_kind = figures.roofline_plot("T4", [Point("a", 1, None, "requested")])
-    both = figures.roofline_plot("T4", [Point("a", 1, None, "requested"), Point("b", 2, 9, "DRAM")])
-    assert one_kind.figure.axes[0].get_xlabel() == "FLOP per requested byte"
-    assert "which byte" in both.figure.axes[0].get_xlabel()
-
-
 # --- grids --------------------------------------------------------------------------------------
 
 
@@ -162,41 +117,6 @@ def test_threads_out_of_range_are_counted():
     assert f"{5 * 7 - 16} elements have no thread" in small.alt
     outside = figures.grid_of_threads((1, 1), (4, 4), (3, 3), thread=((0, 0), (3, 3)))
     assert "[3, 3] is outside" in words_of(outside)
-
-
-def test_the_edge_of_the_matrix_strikes_through_no_name():
-    picture = figures.grid_of_threads((3, 3), (8, 8), (20, 20), first_warp=False)
-    (axes,) = picture.figure.axes
-    renderer = FigureCanvasAgg(picture.figure).get_renderer()
-    (edge,) = [each for each in axes.patches if each.get_zorder() == 5]
-    border = edge.get_window_extent(renderer)
-    names = [each for each in axes.texts if each.get_text().endswith(")")]
-    assert len(names) == 9
-    for name in names:
-        box = name.get_window_extent(renderer)
-        assert not box.x0 < border.x1 < box.x1 and not box.y0 < border.y0 < box.y1
-
-
-def test_a_single_row_of_blocks_fills_the_width():
-    flat = figures.grid_of_threads((3, 1), (4, 1), (1, 12), thread=((1, 0), (2, 0)))
-    (axes,) = flat.figure.axes
-    (edge,) = [each for each in axes.patches if each.get_zorder() == 5]
-    assert edge.get_width() > 0.8 * style.WIDTH
-    assert flat.figure.get_figheight() < 3
-
-
-@pytest.mark.parametrize(("x_is", "expected"), [("column", (6, 9)), ("row", (9, 6))])
-def test_both_mappings(x_is, expected):
-    cover = Cover((3, 2), (4, 4), (8, 12), None, x_is, True)
-    assert cover.element_of(((2, 1), (1, 2))) == expected
-
-
-def test_the_first_warp_is_32_threads_along_x_first():
-    (axes,) = figures.grid_of_threads((2, 2), (8, 8), (16, 16)).figure.axes
-    lanes = [each for each in axes.patches if each.get_zorder() == 6.5]
-    assert len(lanes) == 32
-    rows = {round(each.get_y(), 3) for each in lanes}
-    assert len(rows) == 4
 
 
 # --- requests -----------------------------------------------------------------------------------
@@ -254,14 +174,6 @@ def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
     assert "C, 3 by 5: each stored once" in alt and "A," not in alt
 
 
-def test_numbers_in_the_cells_are_the_counts():
-    counts = np.array([[0, 3], [12, 1]])
-    picture = figures.matrix_reads({"A": counts})
-    written = [text.get_text() for text in picture.figure.axes[0].texts]
-    assert [each for each in written if each.isdigit()] == ["0", "3", "12", "1"]
-    assert "loaded 0 to 12 times" in picture.alt
-
-
 # --- steps --------------------------------------------------------------------------------------
 
 TOY_A = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [1, 0, 2, 1], [2, 2, 0, 1]])
@@ -272,20 +184,6 @@ def test_the_toy_sums_to_3_and_then_to_10():
     picture = figures.k_steps(TOY_A, TOY_B, 2)
     assert "0 + 1·1 + 2·1 = 3" in picture.alt
     assert "3 + 3·1 + 4·1 = 10" in picture.alt
-
-
-def test_the_last_totals_are_the_product():
-    (axes,) = figures.k_steps(TOY_A, TOY_B, 2).figure.axes
-    texts = [text.get_text() for text in axes.texts if text.get_text()]
-    product = [f"{value:g}" for value in (TOY_A @ TOY_B).ravel()]
-    assert texts[-17:-1] == product  # the very last text is the written-out sum
-
-
-def test_totals_of_a_run_are_drawn_as_they_are():
-    diary = np.stack([TOY_A[:, :2] @ TOY_B[:2], np.full((4, 4), 77)])
-    picture = figures.k_steps(TOY_A, TOY_B, 2, totals=diary)
-    assert "= 77" in picture.alt
-    assert words_of(picture).count("77") == 16 + 1
 
 
 @pytest.mark.parametrize(
@@ -304,15 +202,6 @@ def test_a_value_of_a_feeds_a_row():
     assert "all 8 outputs in row 0 of C" in figures.sharing((5, 8, 6)).alt
     with pytest.raises(ValueError, match="too long"):
         figures.sharing((4, 40, 4))
-
-
-@pytest.mark.slow
-def test_a_block_needs_a_row_and_a_column_of_tiles():
-    alt = figures.block_tiles((50, 70, 40), 16, block=(1, 0)).alt
-    assert "3 tiles from one row of tiles of A" in alt
-    assert "used 16 times" in alt
-    uneven = figures.block_tiles((64, 64, 64), (32, 16, 8)).alt
-    assert "each value of a tile of A is used 16 times, each of B 32 times" in uneven
 
 
 # --- counters -----------------------------------------------------------------------------------
@@ -351,21 +240,6 @@ def test_line_counters_are_those_of_the_profile(race):
         longest = max(counted, key=counted.get)
         for number, value in counted.items():
             assert drawn[number] / drawn[longest] == pytest.approx(value / counted[longest])
-
-
-def test_bars_of_one_unit_have_one_scale(race):
-    """So the stores of a matmul do not look as long as its loads."""
-    names = ("global_load_bytes", "global_store_bytes", "flops")
-    bars = bars_of(figures.line_counters(race, names))
-    for name in names[:2]:
-        for label in (each for each in bars if each.startswith(f"{name},")):
-            value = getattr(race.lines[int(label.split("line ")[1])], name)
-            most = max(getattr(each, kind) for each in race.lines.values() for kind in names[:2])
-            assert bars[label] == pytest.approx(bars_of_longest(bars, names[:2]) * value / most)
-
-
-def bars_of_longest(bars, names):
-    return max(width for label, width in bars.items() if label.split(",")[0] in names)
 
 
 def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():
@@ -423,15 +297,6 @@ def test_what_no_barrier_can_mend_is_not_told_to_take_one(races):
     assert "before block (0, 0) writes it" in blocks_read.alt
 
 
-def test_the_stretch_without_a_barrier_has_its_ends(races, race):
-    words = words_of(figures.barrier_timeline(races[1].findings[0], races[1]))
-    barrier = next(line for line, each in races[1].lines.items() if each.barriers)
-    assert "start of kernel" in words
-    assert f"barrier, line {barrier}" in words
-    # In a loop with one barrier it is the same one before and after.
-    assert words_of(figures.barrier_timeline(race.findings[0], race)).count("barrier, line") == 2
-
-
 # --- lanes --------------------------------------------------------------------------------------
 
 
@@ -442,14 +307,6 @@ def test_the_picture_of_banks_counts_as_the_emulator_does(width):
     alt = figures.lane_to_bank(figures.Request("a column", addresses)).alt
     assert f"{cost.wavefronts} wavefront" in alt
     assert (f", {cost.bank_conflicts} of them by" in alt) == (cost.bank_conflicts > 0)
-
-
-@pytest.mark.parametrize("itemsize", [8, 16])
-def test_wide_lanes_are_served_in_phases(itemsize):
-    wide = figures.addresses_of(0, range(32), 128, itemsize)
-    cost = shared_cost(wide[None], np.ones((1, 32), bool), itemsize)
-    alt = figures.lane_to_bank(figures.Request("wide", wide), itemsize=itemsize).alt
-    assert f"{cost.wavefronts} wavefronts, no bank conflict" in alt
 
 
 @pytest.mark.parametrize(("stride", "share"), [(1, "100 %"), (2, "50 %"), (8, "12.5 %")])
@@ -463,38 +320,7 @@ def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
 # --- roofs ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "rungs",
-    [
-        ("tiled", "register_1d", "register_2d"),
-        ("register_2d", "double_buffered", "cp_async"),
-        ("naive", "coalesced", "tiled"),
-        ("vectorised", "warp_tiled"),
-    ],
-)
-def test_no_name_of_a_rung_lies_across_the_line_below_the_ridge(rungs):
-    picture = figures.measured_roofline(measurements.load("H200"), rungs=rungs)
-    FigureCanvasAgg(picture.figure).draw()
-    (axes,) = picture.figure.axes
-    (ridge,) = [line for line in axes.lines if line.get_linestyle() == ":"]
-    x, _ = axes.transData.transform((ridge.get_xdata()[0], 1))
-    named = [text for text in axes.texts if "GFLOP/s" in text.get_text()]
-    assert len(named) == len(rungs)
-    boxes = [text.get_window_extent() for text in named]
-    assert all(not box.x0 < x < box.x1 for box in boxes)
-    for place, box in enumerate(boxes):
-        assert not any(box.overlaps(other) for other in boxes[:place])
-
-
 # --- budgets of an SM, and the whole climb ------------------------------------------------------
-
-
-def test_budgets_show_what_blocks_take_and_what_binds():
-    picture = figures.sm_budget("A6000", (1024, 37, 8192))
-    words = words_of(picture)
-    assert "32 of 48" in words and "40,960 of 65,536" in words and "9 of 100 KiB" in words
-    assert "fits 11" in words and words.count("◀") == 2
-    assert "binding: warps and registers" in picture.alt
 
 
 def test_a_launch_that_fails_fills_no_budget():
@@ -519,9 +345,3 @@ def test_the_climb_gives_every_measured_rung_its_reason_and_its_limit():
     other_ways = {"tma_bf16"}  # of `tma`, as the `_while` rungs are of theirs
     rungs = {each.name.removesuffix("_while") for each in measured.entries if each.kind == "rung"}
     assert rungs - other_formats - other_ways == shown
-
-
-def test_the_funnel_is_as_wide_as_the_data_sheet_says():
-    words = words_of(figures.funnel())
-    assert "4.8 TB/s" in words and "33.5 TB/s" in words and "268 TB/s" in words
-    assert "used 7 times" in words and "used 8 times" in words

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from math import gcd
-
 import numpy as np
 import pytest
-from every_case import every_case
 from numba import cuda, float32
 from test_gallery import look_at
 
@@ -23,9 +20,6 @@ from course_lib.figures.explore.banks import (
 )
 from course_lib.figures.requests import phases_of
 
-# FACTS §3.3: conflict degree of a 4-byte access of this stride.
-DEGREES = {1: 1, 2: 2, 3: 1, 4: 4, 8: 8, 16: 16, 17: 1, 24: 8, 31: 1, 32: 32, 33: 1, 64: 32,
-           128: 32, 129: 1, 132: 4}  # fmt: skip
 COLUMN, ROWS, ONE, HALVES = range(len(WALKS))
 
 
@@ -56,11 +50,6 @@ def launched(kernel, **options):
     return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](A, C)
 
 
-@every_case(("stride", "degree"), DEGREES.items())
-def test_degree_of_a_stride(stride, degree):
-    assert passes_of(tile_phases(COLUMN, stride, "none", 4)) == degree == gcd(stride, 32)
-
-
 @pytest.mark.parametrize(
     ("cure", "degree"),
     {"none": 32, "+1 column": 1, "XOR row & 7": 4, "XOR row & 15": 2, "XOR row & 31": 1}.items(),
@@ -71,18 +60,6 @@ def test_cures_of_a_column(cure, degree):
         if cure != "+1 column":
             phases = tile_phases(ROWS, 32, cure, width)
             assert passes_of(phases) == len(phases)
-
-
-def test_what_padding_spoils_and_what_wide_lanes_need():
-    for length in (8, 16):  # FACTS §3.3: +1 makes the plain store of a small tile 2-way
-        assert passes_of(tile_phases(ROWS, length, "none", 4)) == 1
-        assert passes_of(tile_phases(ROWS, length, "+1 column", 4)) == 2
-    assert passes_of(tile_phases(COLUMN, 32, "none", 16)) == 32
-    assert passes_of(tile_phases(COLUMN, 32, "+1 column", 16)) == 4  # 128 -> 132 floats
-    assert passes_of(tile_phases(COLUMN, 8, "XOR row & 7", 16)) == 4  # 8 chunks in 128 bytes
-    assert passes_of(tile_phases(ONE, 32, "none", 16)) == 2
-    assert passes_of(tile_phases(HALVES, 16, "none", 4)) == 1
-    assert passes_of(tile_phases(HALVES, 32, "none", 4)) == 2
 
 
 def test_passes_are_those_that_the_emulator_counts():
@@ -102,19 +79,6 @@ def test_passes_are_those_that_the_emulator_counts():
             assert sorted(served) == lanes.tolist()
 
 
-def test_no_cell_of_the_board_is_taken_twice():
-    for width in WIDTHS:
-        for walk in range(len(WALKS)):
-            for phase in tile_phases(walk, 24, "none", width):
-                cells = [
-                    (each.turn, each.bank + part)
-                    for each in phase.served
-                    for part in range(each.banks)
-                ]
-                assert len(set(cells)) == len(cells)
-                assert all(bank < 32 for _, bank in cells)
-
-
 def test_made_up_tile_in_numbers_and_words(made_up):
     assert made_up.size_bytes < 200_000
     start = made_up.state()
@@ -127,19 +91,6 @@ def test_made_up_tile_in_numbers_and_words(made_up):
     assert "nothing is changed" in made_up.sentence(**small)
     assert made_up.state(**small)["formula"]["text"] == "i × 8"
     look_at(made_up.still)
-
-
-def test_a_lane_stands_in_its_bank_and_its_pass(made_up):
-    length = ROW_LENGTHS.index(2)
-    state = made_up.state(length=length)
-    places = [
-        (state[f"lane{lane}"]["transform"], state[f"down{lane}"]["transform"])
-        for lane in (0, 15, 16, 31)
-    ]
-    # Stride 2: lane 16 comes back to the bank of lane 0, one wavefront later.
-    assert places[0][0] == places[2][0] and places[1][0] == places[3][0] != places[0][0]
-    assert places[0][1] == places[1][1] != places[2][1] == places[3][1]
-    assert "dashed" in state["box16"]["class"] and "dashed" not in state["box0"]["class"]
 
 
 def test_own_kernel_line_by_line():

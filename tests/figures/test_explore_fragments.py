@@ -57,15 +57,6 @@ def test_a_state_names_registers_and_elements(fragments, which, lane, lines):
     assert fragments.sentence(which=which, lane=lane).startswith(f"Lane {lane} = ")
 
 
-def test_a_mark_stands_in_the_cell_of_its_element(fragments):
-    state = fragments.state(which=BF16, lane=0)
-    mark, cells = state["A mark 0"], state["A lane"]["d"]
-    x, y = (float(number) for number in cells[1:].split("h")[0].split())  # the first cell
-    assert mark["text"] == "a0"
-    assert 0 < float(mark["x"]) - x < 19
-    assert 0 < float(mark["y"]) - y < 16
-
-
 @pytest.mark.slow
 def test_the_figure_is_small_and_its_still_stands_alone(fragments):
     assert fragments.size_bytes < 100_000

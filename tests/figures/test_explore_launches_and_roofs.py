@@ -9,7 +9,7 @@ import pytest
 from test_gallery import look_at
 
 from course_lib import figures
-from course_lib.devices import DEVICES, device, occupancy
+from course_lib.devices import DEVICES, occupancy
 from course_lib.figures.interactive import Interactive
 from course_lib.roofline import Point, tile_intensity
 
@@ -58,24 +58,6 @@ def test_a_figure_is_small_and_its_still_stands_alone(name, request):
     look_at(figure.still)
 
 
-@pytest.mark.parametrize("name", ["roofs", "launches", "thread_tile"])
-def test_words_stay_within_the_picture(name, request):
-    figure = request.getfixturevalue(name)
-    random.seed(name)
-    for _ in range(60):
-        state = figure.state(**{c.key: random.randrange(len(c.values)) for c in figure.controls})
-        for element in figure.scene.all_elements():
-            if element.tag == "text" and element.name != "slope name":
-                looks = element.attributes | state.get(element.name, {})
-                words = looks.get("text", element.text)
-                size = 12 if "small" in str(looks.get("class")) else 13.5
-                width = 0.57 * size * len(words)
-                left = looks["x"] - {"middle": width / 2, "end": width}.get(
-                    looks.get("text-anchor"), 0
-                )
-                assert left > -4 and left + width < figure.scene.width + 4, words
-
-
 # --- roofline -------------------------------------------------------------------------------------
 
 
@@ -90,30 +72,6 @@ def test_the_verdict_is_the_side_of_the_ridge(roofs):
                 said = texts(roofs, gpu=gpu, tile=tile, type=kind)["verdict note"]
                 left = tile_intensity(edge, itemsize=size) < ridge
                 assert said.startswith("memory-bound" if left else "compute-bound")
-
-
-def test_bk_sets_shared_memory_and_nothing_else(roofs):
-    shallow, deep = (texts(roofs, tile="128 × 128", depth=depth) for depth in ("8", "64"))
-    differ = {name for name in shallow if shallow[name] != deep[name]}
-    assert differ == {"shared value", "shared note"}
-    assert shallow["shared value"] == "8 KiB: ✓ fits"
-    assert deep["shared value"] == "64 KiB: ✓ fits, on request"
-    too_large = texts(roofs, gpu="T4", tile="256 × 256", depth="64")
-    assert too_large["shared value"] == "128 KiB: ✗ more than 64 KiB"
-
-
-def test_a_type_that_a_gpu_lacks_has_no_roof(roofs):
-    positions = at(roofs, gpu="T4", type="TF32")
-    assert roofs.state(**positions)["point"]["display"] == "none"
-    assert "T4 has no TF32" in roofs.sentence(**positions)
-
-
-def test_own_points_are_measured_on_one_gpu_only(roofs):
-    here, there = roofs.state(), roofs.state(**at(roofs, gpu="T4"))
-    assert here["own 0"]["display"] is None and there["own 0"]["display"] == "none"
-    assert there["own 1"]["display"] is None  # a bound holds anywhere, at its own height
-    assert here["dot 1"]["cy"] != there["dot 1"]["cy"]
-    assert here["legend 1"]["text"].startswith("at most: 3 FLOP per DRAM byte, at most 2.3 TFLOP/s")
 
 
 def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
@@ -188,19 +146,3 @@ def test_loads_for_each_multiply_add(thread_tile, tm, tn, ratio, share):
     said = texts(thread_tile, tm=tm, tn=tn, gpu="A6000")
     assert said["ratio value"].endswith(ratio)
     assert said["share value"] == share
-
-
-def test_steps_load_a_then_b_then_multiply(thread_tile):
-    shown = [thread_tile.state(step=step) for step in range(4)]
-    seen = [
-        tuple(state[name]["display"] is None for name in ("A cells", "B cells", "C cells"))
-        for state in shown
-    ]
-    assert seen == [(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 1, 1)]
-    assert shown[2]["loads"]["text"] == "9 of 9 (8 + 1)"
-
-
-def test_a_gpu_with_slower_shared_memory_is_held_lower(thread_tile):
-    assert device("T4").shared_bytes_per_clock == 64
-    assert texts(thread_tile, tm="4", tn="4", gpu="T4")["share value"] == "50.0%"
-    assert texts(thread_tile, tm="4", tn="4", gpu="A100-40")["share value"] == "100.0%"

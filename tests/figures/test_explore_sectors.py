@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from every_case import every_case
-from numba import cuda, float32, float64
+from numba import cuda, float32
 from test_gallery import look_at
 
 from course_lib import figures
@@ -49,16 +49,6 @@ def strided(A, B, C):
     C[row, column] = total
 
 
-def doubles(A, B, C):
-    i = cuda.threadIdx.x
-    if cuda.threadIdx.y == 0 and i < 20:
-        B[0, i] = A[0, i] + float64(1)
-
-
-def unsolved(A, B, C):
-    """Nothing yet."""
-
-
 def launched(kernel, dtype=np.float32, **options):
     matrices = [np.ones((32, 32), dtype) for _ in range(3)]
     return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](*matrices)
@@ -87,15 +77,6 @@ def test_footprints_are_what_the_emulator_counts():
             found = footprint_of(addresses[lanes], lanes, width)
             assert len(found.sectors) == global_cost(addresses[None, :], active, width).sectors
             assert found.used_bytes <= found.moved_bytes
-
-
-def test_few_lines_are_magnified_within_the_room_of_many(patterns):
-    def scale(name):
-        transform = patterns.state(pattern=NAMES.index(name))["map"]["transform"]
-        return float(transform.split("scale(")[1].rstrip(")"))
-
-    assert scale("neighbours: x[i]") > scale("stride 8: x[8·i]") > 1
-    assert scale("a column, rows of 64: X[i, 0]") == 1
 
 
 def test_a_sector_names_its_lanes(patterns):
@@ -136,40 +117,4 @@ def test_own_kernel_line_by_line():
     assert "first 8 of 32 warps and the first 10 of 32 visits" in figure.sentence()
     assert figure.size_bytes < 200_000
     assert "32 sectors for 32 lanes" in figure.still.alt
-    look_at(figure.still)
-
-
-def test_lanes_that_take_no_part_are_pale():
-    figure = figures.explore_sectors(launched(doubles, np.float64))
-    state = figure.state()
-    assert "lane19" not in state and state["lane20"]["class"] == "cell"
-    assert state["mark20"]["display"] == "none" and "display" not in state["mark19"]
-    assert state["number"]["text"].startswith("5 sectors")
-    assert "20 lanes" in figure.sentence()
-
-
-def many_visits(A, B, C):
-    i = cuda.threadIdx.x
-    for k in range(1000):
-        B[0, i] = A[k % 32, i]
-
-
-def test_a_thousand_visits_are_cut_and_said_to_be():
-    A = np.ones((32, 32), np.float32)
-    figure = figures.explore_sectors(emulate(many_visits, trace=True)[1, 32](A, A.copy(), A))
-    assert "of 1000 visits" in figure.sentence()
-    assert figure.size_bytes < 200_000
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (lambda: strided, "This is no launch"),
-        (lambda: launched(strided, trace=False), "was not traced"),
-        (lambda: launched(unsolved), "touches no memory yet"),
-    ],
-)
-def test_a_sentence_where_there_is_nothing_to_draw(given, words):
-    figure = figures.explore_sectors(given())
-    assert words in figure.sentence()
     look_at(figure.still)

@@ -38,46 +38,6 @@ def test_each_roof_stands_at_its_height_and_each_ridge_below_its_corner(gpu):
         assert labels[f"{ridge:.0f}"][0] == pytest.approx(ridge)
 
 
-def test_a_format_that_a_gpu_lacks_has_no_roof_and_the_picture_says_so():
-    picture = figures.roofs_of_formats("T4")
-    assert "TF32" not in " ".join(labels_of(picture))
-    assert any("T4 has no TF32" in each.get_text() for each in picture.figure.texts)
-
-
-@pytest.mark.parametrize("gpu", ["H100", "H200", "B200", "A6000", "T4", "3090"])
-def test_no_name_of_a_roof_touches_a_roof(gpu):
-    figure = figures.roofs_of_formats(gpu).figure
-    (axes,) = figure.axes
-    figure.draw_without_rendering()
-    roofs = [line for line in axes.lines if len({*line.get_ydata()}) == 1 < len(line.get_ydata())]
-    assert len(roofs) >= 2
-    for text in (each for each in axes.texts if "TFLOP/s" in each.get_text()):
-        box = text.get_window_extent()
-        for line in roofs:
-            height = line.get_transform().transform((1.0, line.get_ydata()[0]))[1]
-            room = (line.get_linewidth() / 2 + 1) * figure.dpi / 72
-            assert not box.y0 - room < height < box.y1 + room, (text.get_text(), line.get_ydata())
-
-
-def test_equal_roofs_share_a_line():
-    assert "float32, TF32 35.6 TFLOP/s" in labels_of(figures.roofs_of_formats("3090"))
-
-
-def test_a_hollow_dot_hangs_under_the_highest_roof_and_a_measured_one_stands_alone():
-    points = [
-        Point("slope", 64, None, "requested"),
-        Point("flat", 1000, None, "requested"),
-        Point("measured", 64, 433_000.0, "requested", "measured here"),
-    ]
-    picture = figures.roofs_of_formats("H100", points)
-    dots = lines_of(picture)
-    assert dots["slope"].get_ydata()[0] == 64 * 3350
-    assert dots["flat"].get_ydata()[0] == 989_400
-    assert dots["measured"].get_ydata()[0] == 433_000
-    assert dots["slope"].get_markerfacecolor() != dots["measured"].get_markerfacecolor()
-    assert "measured at 64 FLOP per requested byte, 433 TFLOP/s" in picture.alt
-
-
 def test_the_labels_of_equally_fast_kernels_stand_apart():
     points = [
         Point(f"rung {tera}", 85, 1000.0 * tera, "requested") for tera in (748, 431, 778, 694)

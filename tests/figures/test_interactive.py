@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import IPython.display
-import numpy as np
 import pytest
 from every_case import every_case
 from matplotlib.figure import Figure
 
 from course_lib import figures
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene, arrow_path
-from course_lib.figures.interactive.layers import DIGITS, Column
+from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive.layers import DIGITS
 from course_lib.web import read_beside
 
 STILL = figures.Picture(Figure(), "a still that stands alone")
@@ -86,41 +84,6 @@ def look_up(column: list, row: int):
 # --- states ---------------------------------------------------------------------------------------
 
 
-def test_what_a_state_leaves_unsaid_is_as_drawn(demo):
-    assert demo.state(step=2)["box"] == {"x": 20, "class": "lit"}
-    assert demo.state(step=0)["box"] == {"x": 0, "class": "cell"}
-    assert demo.state(step=0, gpu=1)["note"] == {"text": "0 on L4 </script>"}
-
-
-def test_sentences_are_joined_and_empty_ones_left_out(demo):
-    assert demo.sentence() == "Step 1. Always <b>."
-    assert demo.sentence(step=0) == "Always <b>."
-
-
-def test_hidden_and_whole_numbers_and_tenths():
-    layer = Layer(
-        ["step"], lambda step: {"line": {"hidden": step == 1, "x2": np.float32(step / 3)}}
-    )
-    found = figure(layers=[layer])
-    assert found.state(step=1)["line"] == {"display": "none", "x2": 0.3}
-    assert found.state(step=0)["line"] == {"display": None, "x2": 0}
-
-
-@pytest.mark.parametrize(("count", "page"), [(1, 1), (60, 5), (300, 7), (5000, 4)])
-def test_a_packed_column_holds_every_value(count, page):
-    random.seed(count)
-    values = tuple(random.choice(range(count // 3 + 1)) for _ in range(page * count))
-    packed = json.loads(json.dumps(Column("box", "x", values).packed(page)))
-    assert [look_up(packed, row) for row in range(len(values))] == list(values)
-
-
-def test_stretches_that_repeat_are_kept_once():
-    values = tuple(str(n % 12) for n in range(12_000))
-    packed = Column("box", "text", values).packed(12)
-    assert len(json.dumps(packed)) < 2000
-    assert [look_up(packed, row) for row in range(12_000)] == list(values)
-
-
 def test_the_page_holds_the_states_that_python_computed(demo):
     data = data_of(demo.html())
     for step in range(3):
@@ -161,19 +124,6 @@ def test_controls_are_native_and_named(demo):
     assert html.count('<button type="button"') == 3
     assert 'aria-live="polite"' in html
     assert 'aria-label="the box &amp; more"' in html and "<title>the box &amp; more</title>" in html
-
-
-def test_the_picture_has_a_name_and_is_no_image_where_it_can_be_clicked(demo):
-    assert 'role="group" aria-label="a box that moves"' in demo.html()
-    assert 'role="img" aria-label="a box that moves"' in figure(clicks={}).html()
-
-
-def test_patterns_come_along_where_they_are_used():
-    assert "<pattern" not in figure().html()
-    layer = Layer(["step"], lambda step: {"box": {"class": "hatch" if step == 2 else "cell"}})
-    html = figure(layers=[layer]).html()
-    assert html.count("<pattern") == 1
-    assert re.search(r"--hatch:url\(#(ml-\w+-hatch)\)", html)[1] in html.split("<defs>")[1]
 
 
 def test_a_cell_shows_the_still_first(demo, monkeypatch):
@@ -250,16 +200,6 @@ def test_positions_that_do_not_exist_are_refused(demo):
     for positions in ({"step": 3}, {"stpe": 0}, {"step": -1}):
         with pytest.raises(ValueError):
             demo.state(**positions)
-
-
-def test_groups_hold_their_parts_and_arrows_point():
-    drawing = Scene()
-    with drawing.group("pair"):
-        drawing.circle(1, 2, 3, css="a")
-    drawing.arrow(0, 0, 10, 0)
-    markup = drawing.markup({"pair": {"display": "none"}})
-    assert markup.startswith('<g display="none" data-name="pair"><circle')
-    assert arrow_path(0, 0, 10, 0) in markup and "L10 0" in arrow_path(0, 0, 10, 0)
 
 
 @pytest.mark.slow

@@ -40,14 +40,6 @@ def test_old_weights_shrink_before_new_ones_are_added():
     assert "top stays 5.000" in figure.sentence(at=6)
 
 
-def test_numbers_are_those_that_were_handed_in_and_nothing_is_worked_out_anew():
-    kept, mixed = kept_and_mixed()
-    kept[-1, 0], mixed[-1, 0] = 7.5, 15
-    last = watch_online_softmax(SCORES, kept, mixed).state(at=8)
-    assert (last["total"]["text"], last["mixed"]["text"]) == ("7.500", "15.000")
-    assert last["mixed / total"]["text"] == "2.000"
-
-
 def test_the_still_tells_every_tile():
     kept, mixed = kept_and_mixed()
     alt = watch_online_softmax(SCORES, kept, mixed).still.alt

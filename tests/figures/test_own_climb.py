@@ -21,10 +21,3 @@ def test_a_ladder_that_nobody_has_climbed_is_a_short_picture() -> None:
     shown = " ".join(each.get_text() for axes in empty.figure.axes for each in axes.texts)
     assert all(each.rung in shown for each in steps(0))
     assert "not counted" not in shown and "1,234" not in shown
-
-
-def test_a_ladder_of_which_the_least_is_known_shows_it() -> None:
-    softmax = figures.my_ladder(steps(2, "row softmax"), of="row softmax")
-    assert "a softmax of the rows of a 64 x 64 matrix" in softmax.alt
-    assert "at least 512." in softmax.alt
-    assert "at least" not in figures.my_ladder(steps(2)).alt

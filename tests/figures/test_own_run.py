@@ -42,12 +42,6 @@ def add_ten_guarded(numbers, result):
         result[i] = numbers[i] + float32(10)
 
 
-def test_a_decorated_kernel_with_names_of_its_own_is_drawn() -> None:
-    picture = figures.own_run("add_ten_guarded", add_ten_guarded)
-    assert "4 elements written by 8 threads" in picture.alt
-    assert "Thread 1 wrote out[2]" in picture.alt  # backwards
-
-
 def squares(stride, offset):
     return stride * stride + offset + 0.5
 
@@ -93,14 +87,7 @@ def test_threads_that_only_help_their_block_are_hatched_and_counted(name: str) -
     assert "write nothing" not in picture.alt
 
 
-def test_who_loads_the_same_element_is_shown_and_said() -> None:
-    picture = figures.own_run("column_plus_row", answer_of("column_plus_row"))
-    assert "wrote out[2, 4] from a[2] and b[4] (yellow: who loads one of them)." in picture.alt
-    alone = figures.own_run("double_matrix", answer_of("double_matrix"))
-    assert "yellow" not in alone.alt
-
-
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
     """What is drawn of a run shows what its own task is about."""
     seen: dict[tuple[str, str], str] = {}
@@ -111,16 +98,6 @@ def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
         key = task.lesson, figures.own_run(task.id, kernel).alt
         assert key not in seen, f"{task.id} and {seen[key]} end with the same picture"
         seen[key] = task.id
-
-
-@pytest.mark.slow
-def test_which_block_wrote_an_element_follows_the_kernel() -> None:
-    """The same launch, with x for the rows or for the columns."""
-    rows = answer_of("naive_by_rows")
-    text = TASKS["naive_by_rows"].answer.replace("row, column = cuda", "column, row = cuda")
-    assert "of block (0, 1) wrote C[8, 16]" in figures.own_run("naive_by_rows", rows).alt
-    columns = figures.own_run("naive_by_rows", kernel_of("naive_by_rows", text))
-    assert "of block (1, 0) wrote C[8, 16]" in columns.alt
 
 
 def test_shared_memory_and_its_barrier_stand_between() -> None:
@@ -163,19 +140,6 @@ def test_the_sectors_that_the_first_warp_touches(
     assert "sector" not in figures.own_run("copy", kernel).alt  # nobody knows them yet
 
 
-def test_a_thread_with_several_elements_is_told_with_all_of_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    task, _ = copy_task("out[i] = x[i]")
-    loop = "for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        out[i] = x[i]\n"
-    kernel = kernel_of("copy", f"@cuda.jit\ndef copy(x, out):\n    {loop}")
-    strided = replace(task, grid=(), tile=(256,))
-    monkeypatch.setattr(student_run, "TASKS", {"copy": strided})
-    picture = figures.own_run("copy", kernel)
-    assert "72 elements written by 32 threads" in picture.alt
-    assert "Thread 16 wrote out[48] and 1 other element" in picture.alt
-
-
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoPicture, match="cannot be read"):
         figures.own_run("sectors", len)
@@ -187,13 +151,6 @@ def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(student_run, "TASKS", {"add_ten_guarded": huge})
     with pytest.raises(NoPicture, match="too many"):
         figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
-
-
-def test_counts_are_broken_between_them_and_not_within() -> None:
-    counts = " · ".join(f"{number} numbers of kind {number}" for number in range(10, 18))
-    lines = student_run._in_lines(counts)
-    assert len(lines) == 2 and " ".join(lines) == counts
-    assert lines[0].endswith("·") and lines[1][0].isdigit()
 
 
 @triton.jit

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from course_lib import figures
-from course_lib.figures.style import short_bytes, short_number
+from course_lib.figures.style import short_bytes
 
 
 @pytest.fixture
@@ -45,11 +45,6 @@ def test_a_cell_shows_the_image_and_a_fold_with_its_words(shown):
     assert picture.alt in fold["text/html"]
 
 
-def test_words_in_the_fold_are_escaped():
-    picture = figures.Picture(Figure(), "a < b & c")
-    assert "a &lt; b &amp; c" in picture.fold()
-
-
 def test_any_figure_can_be_shown_but_not_without_words(shown):
     figures.show(Figure(), alt="an empty figure")
     assert shown[0][0]["text/plain"] == "an empty figure"
@@ -69,12 +64,6 @@ def test_a_picture_is_the_same_whatever_the_notebook_has_set():
         assert figures.roofline_plot("T4").png() == plain
 
 
-def test_settings_of_the_notebook_are_left_alone():
-    before = dict(matplotlib.rcParams)
-    figures.ladder()
-    assert dict(matplotlib.rcParams) == before
-
-
 def test_the_file_says_nothing_of_when_or_by_what_it_was_made(tmp_path):
     path = figures.ladder().save(tmp_path / "ladder.png")
     png = path.read_bytes()
@@ -90,14 +79,6 @@ def test_drawing_needs_no_pyplot():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0, "0"), (512, "512"), (2048, "2048"), (16_384, "16.4 k"), (1_234_567, "1.23 M")],
-)
-def test_short_numbers(number, text):
-    assert short_number(number) == text
 
 
 @pytest.mark.parametrize(

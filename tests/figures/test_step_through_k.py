@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from every_case import every_case
-from kernels_to_watch import EMPTY, ENDLESS, LITERAL, PLAIN, TILED, flat, kernel
+from kernels_to_watch import EMPTY, ENDLESS, LITERAL, PLAIN, TILED, kernel
 
 from course_lib.figures import step_through_k
 from course_lib.figures.interactive import Interactive
@@ -46,22 +46,6 @@ def test_the_toy_of_lesson_04_number_by_number() -> None:
     assert text_of(figure, "tC0.0", 10) == "·" and text_of(figure, "tC0.0", 11) == "10"
 
 
-def test_counters_end_where_the_napkin_says() -> None:
-    figure = step_through_k(shape=(4, 4, 8), tile=4)
-    last = len(positions(figure)) - 1
-    counted = [text_of(figure, f"count{n}", last) for n in range(4)]
-    assert counted == ["64", "256", "4", "256"]  # 2·T·K loads, 2·T²·K reads, reuse T, 2·T²·K FLOP
-    assert figure.size_bytes < 100_000
-
-
-def test_the_students_kernel_runs_with_a_smaller_tile() -> None:
-    figure = step_through_k(kernel())
-    assert "matmul_tiled" in figure.title and "✗" not in figure.sentence(at=11)
-    assert "(lines 12 and 13)" in figure.sentence(at=1)
-    assert "rows 0 to 1, columns 2 to 3 of A" in figure.sentence(at=6)
-    assert "16 values loaded" in figure.sentence(at=11)
-
-
 def test_a_missing_barrier_is_seen_and_said() -> None:
     figure = step_through_k(kernel(TILED, ("cuda.syncthreads()  # second", "pass")))
     assert "barrier2" not in lit_chips(figure)
@@ -89,10 +73,6 @@ def test_tiles_past_the_edge_show_zeros_or_what_was_there() -> None:
     unguarded = step_through_k(kernel(), shape=(3, 3, 3), block=(1, 1))
     assert text_of(unguarded, "ts0-0.1", 6) == "?"
     assert "outside an array" in unguarded.html()
-
-
-def test_one_dimensional_blocks() -> None:
-    assert "✗" not in step_through_k(flat()).sentence(at=11)
 
 
 @every_case(

@@ -32,13 +32,6 @@ def test_pieces_that_do_not_fit_are_refused(piece_at, said):
         figures.swizzled_rows(piece_at)
 
 
-def test_the_lanes_of_a_warp_stand_in_what_they_wrote():
-    picture = figures.own_run("one_mma", ours("one_mma"))
-    words = {text.get_text() for axes in picture.figure.axes for text in axes.texts}
-    assert "C: In each, the lane that wrote it." in words and {"0", "31"} <= words
-    assert "384 numbers loaded" in picture.alt, "numbers of 16 bits"
-
-
 def test_of_a_product_the_picture_follows_the_reference():
     """`mma` carries numbers from lane to lane, so a trace would lead to the wrong elements."""
     assert "comes from row 5 of A and column 2 of B" in figures.wanted("one_mma").alt

@@ -38,14 +38,6 @@ def test_with_two_buffers_a_tile_travels_while_the_one_before_is_read(name):
     assert len(story.barriers) in (4, 5)
 
 
-def test_with_one_nothing_is_read_meanwhile(one_buffer):
-    story = story_of("one", one_buffer, 8, ALONG)
-    assert set(story.buffers) == {0} and len(story.barriers) == 8
-    assert not any(story.beside(tile) for tile in story.tiles)
-    words = figures.tiles_in_time({"one": one_buffer}, 8, ALONG).alt
-    assert "one: 1 buffer. While tile 1 is on its way, nothing is read." in words
-
-
 @pytest.mark.slow
 def test_of_cp_async_one_pair_travels_at_a_time():
     rung = RUNG_KERNELS["cp_async"]

@@ -14,16 +14,13 @@ from sampling import one_in
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
 from course_lib.figures import specification as module
-from course_lib.figures.pen import slots
 from course_lib.figures.small_launch import (
     NoPicture,
     launch_answer,
     origins,
     touches_of,
-    written_elements,
 )
 from course_lib.problems.table import problem_of
-from course_lib.registry.kinds import FUNCTION
 
 PRODUCT = TASKS["naive_by_rows"]
 LAUNCHED = [
@@ -87,17 +84,6 @@ def test_what_passes_through_shared_memory_is_followed_to_its_origin() -> None:
     assert sources(TASKS["place_the_barriers"], (21,)) == four
 
 
-def test_a_thread_with_several_elements_does_not_mix_them_up() -> None:
-    loop = "for i in range(cuda.threadIdx.x, out.shape[0], 4):\n    out[i] = 2 * x[i]"
-    assert sources(kernel_task(loop, ("N", "N"), grid=(1,)), (6,)) == {("x", (6,))}
-
-
-def test_all_that_is_added_up_by_atomics_counts() -> None:
-    added = "cuda.atomic.add(out, 0, x[cuda.threadIdx.x])"
-    every = {("x", (i,)) for i in range(4)}
-    assert sources(kernel_task(added, ("4", "1"), grid=(1,)), (0,)) == every
-
-
 @pytest.mark.slow
 @every_case("task", TASKS.values(), ids=lambda each: each.id)
 def test_the_picture_says_what_the_reference_computes(task: Task) -> None:
@@ -115,21 +101,6 @@ def test_every_source_stands_in_the_picture_and_in_its_words() -> None:
         assert str(index) in {each.get_text() for each in picture.figure.axes[0].texts}
 
 
-def test_what_nobody_writes_stays_in_the_background() -> None:
-    assert "out should hold 0, 0, 7, 0" in figures.wanted("put_seven").alt
-    ran = launch_answer(TASKS["put_seven"], "reading")
-    assert written_elements(touches_of(ran), "out") == [(2,)]
-
-
-def test_a_plain_function_shows_some_of_its_calls() -> None:
-    assert "sectors(1, 1) should be 5" in figures.wanted("sectors").alt
-
-
-def test_a_function_with_few_calls_is_not_given_away() -> None:
-    few = replace(TASKS["sectors"], arguments=((1, 0), (2, 0), (3, 0), (4, 0)))
-    assert few.kind is FUNCTION and not few.has_picture
-
-
 def test_there_is_no_picture_of_a_task_that_is_unknown_or_has_nothing_to_show(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,21 +112,6 @@ def test_there_is_no_picture_of_a_task_that_is_unknown_or_has_nothing_to_show(
         figures.wanted("idle")
 
 
-@pytest.mark.parametrize(
-    ("size", "most", "keep", "drawn"),
-    [
-        (4, 16, (), (0, 1, 2, 3)),
-        (20, 8, (), (0, 1, 2, None, 18, 19)),
-        (20, 8, (9,), (0, 1, 2, None, 9, None, 18, 19)),
-        (20, 8, (4, 16), (0, 1, 2, 3, 4, None, 16, 17, 18, 19)),
-    ],
-)
-def test_a_long_axis_is_shortened_around_what_is_picked_out(
-    size: int, most: int, keep: tuple[int, ...], drawn: tuple[int | None, ...]
-) -> None:
-    assert slots(size, most, keep) == drawn
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count"),
@@ -163,8 +119,6 @@ def test_a_long_axis_is_shortened_around_what_is_picked_out(
         ("running_totals", 8),
         ("grid_stride", 1),
         ("naive_by_rows", 4),
-        ("four_sums", 24),
-        ("two_by_two", 24),
     ],
 )
 def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
@@ -172,13 +126,6 @@ def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
     and a column count as a whole: no zero hides the number that it meets."""
     rule = module._rule(launch_answer(TASKS[name], "reading"))
     assert {len(each) for each in rule.sources.values()} == {count}
-
-
-def test_only_what_counts_is_lit_in_an_input():
-    """The cells between an element of A and the tile have no part in it."""
-    ran = launch_answer(TASKS["stage_tile"], "reading")
-    plan = module._Plan(ran, module._rule(ran))
-    assert plan._lit("A") and "A" not in plan._paths()
 
 
 @pytest.mark.parametrize("name", ["running_totals", "reverse_sixteen"])
@@ -227,13 +174,6 @@ def test_a_crowd_sends_no_arrow(name, count):
     drawn = figures.wanted(name).figure
     arrows = [each for axes in drawn.axes for each in axes.texts if isinstance(each, Annotation)]
     assert len(arrows) == count
-
-
-@pytest.mark.slow
-def test_the_element_that_is_picked_out_is_drawn_however_many_it_comes_from():
-    """Of a causal mask the picked query comes from all keys up to its own, and lies past them."""
-    for name in ("causal_sums", "one_pass"):
-        assert "comes from" in figures.wanted(name).alt
 
 
 def known(task: Task) -> str:

@@ -7,8 +7,6 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import figures
-from course_lib.answer_text.context import our_kernel
-from course_lib.curriculum import TASKS
 from course_lib.emulator import emulate
 from course_lib.figures.lanes import piece_of
 from course_lib.intrinsics import store4
@@ -21,12 +19,6 @@ def wide_pieces(C):
     four = (float32(1), float32(1), float32(1), float32(1))
     store4(C, row * 16 + column, four)
     store4(C, (row + 16) * 16 + column, four)
-
-
-def test_a_row_of_a_block_and_a_column(rows, strided):
-    words = figures.warp_pieces({"along": rows, "down": strided}).alt
-    assert "along: 1 × 32 = 32 outputs, 1 + 32 = 33 values a step" in words
-    assert "down: 32 × 1 = 32 outputs, 32 + 1 = 33 values a step" in words
 
 
 def test_it_says_what_is_missing(rows):
@@ -42,13 +34,3 @@ def test_the_map_names_the_lane_of_each_output():
     piece = piece_of("wide", profile, "C")
     assert piece.map.shape == (24, 16) and piece.map[0, :8].tolist() == [0] * 4 + [1] * 4
     assert "lane 1 shares a row with lane 0" in figures.warp_pieces({"wide": profile}).alt
-
-
-def test_larger_squares_are_one_cell(rows):
-    task = TASKS["warp_piece"]
-    A, B, C = (np.ones(shape, np.float32) for shape in ((8, 64), (8, 128), (64, 128)))
-    profile = emulate(our_kernel(task), trace=True)[1, 128](A, B, C)
-    piece = piece_of("warp_piece", profile, "C")
-    assert piece.map.shape == (16, 8)
-    assert piece.map[::2, ::2][:2].tolist() == [[0, 1, 4, 5], [2, 3, 6, 7]]
-    assert piece_of("rows", rows, "C").map.shape == (1, 32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, flat, kernel
+from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, kernel
 
 from course_lib.curriculum import TASKS
 from course_lib.figures import watch_race
@@ -44,13 +44,6 @@ def test_without_the_first_a_warp_reads_what_another_has_not_written(ours: Inter
     assert state["tbox1.0"]["text"] == "✗ mult" and state["whytext"]["text"] == "written too late"
 
 
-def test_without_the_second_the_numbers_are_plausible(ours: Interactive) -> None:
-    sentences = told(ours, NO_SECOND, ONE_BY_ONE)
-    wrong = next(each for each in sentences if "✗" in each)
-    assert wrong.startswith("Warp 1 multiplies") and "has overwritten it already" in wrong
-    assert "none looks broken" in sentences[-1]
-
-
 def test_in_step_the_numbers_are_right_and_it_is_a_race_all_the_same(ours: Interactive) -> None:
     for barriers in (NO_FIRST, NO_SECOND, NONE):
         sentences = told(ours, barriers, IN_STEP)
@@ -58,28 +51,9 @@ def test_in_step_the_numbers_are_right_and_it_is_a_race_all_the_same(ours: Inter
         assert "right. But only this time. In every order the emulator reports" in sentences[-1]
 
 
-def test_the_cross_and_the_result_are_not_told_in_advance(ours: Interactive) -> None:
-    before = ours.state(barriers=NO_FIRST, order=ONE_BY_ONE, at=1)
-    assert before["tbox1.0"]["text"] == "multiply" and before["result"]["text"] == "not done yet"
-    assert before["wrong"]["display"] == "none"
-
-
 def test_the_still_shows_both_races_and_the_file_is_small(ours: Interactive) -> None:
     assert "before it is written" in ours.still.alt and "after it was over" in ours.still.alt
     assert ours.size_bytes < 100_000
-
-
-def test_the_students_kernel_with_its_own_lines_and_a_flat_block() -> None:
-    figure = watch_race(flat())
-    assert "(line 14)" in figure.controls[0].values[1]
-    assert "sB[ty, tx] = B[start + ty, col]" in figure.html()
-    assert "thread 32 reads" in told(figure, NO_FIRST, IN_STEP)[-1]
-
-
-def test_a_kernel_that_lacks_a_barrier_starts_with_its_race() -> None:
-    figure = watch_race(kernel(TILED, ("cuda.syncthreads()  # first", "pass")))
-    assert figure.controls[0].values[0] == "as it is" and figure.controls[0].start == 0
-    assert any("✗" in each for each in told(figure, 0, ONE_BY_ONE))
 
 
 OWN_CELLS = """

@@ -35,14 +35,6 @@ def test_each_thread_of_a_ragged_grid() -> None:
     assert figure.size_bytes < 100_000
 
 
-def test_x_as_the_row_is_shown_as_it_is() -> None:
-    figure = who_owns_what(
-        (16, 16), kernel=kernel(PLAIN, ("col, row = cuda.grid", "row, col = cuda.grid"))
-    )
-    assert owned(figure, 1, 3) == "owns C[11, 0]"  # block (1, 0), thread (3, 0)
-    assert "a warp runs down columns" in figure.sentence()
-
-
 def test_a_block_of_a_tiled_kernel_shares_the_loading() -> None:
     figure = who_owns_what((16, 16), tile=8, kernel=kernel())
     assert owned(figure, 0, 10) == "owns C[1, 2]"
