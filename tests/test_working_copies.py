@@ -10,6 +10,7 @@ import pytest
 
 from course_lib.commands import lab
 from course_lib.commands.lab import NOTE, make, told_of
+from course_lib.curriculum import PATHFINDER
 from course_lib.student import progress
 
 ROOT = Path(__file__).parents[1]

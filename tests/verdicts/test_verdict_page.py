@@ -20,13 +20,12 @@ from course_lib import figures
 from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
-from course_lib.own_ladder import whole_ladder
 from course_lib.student import front_end
 from course_lib.verdicts import page, words
 from course_lib.verdicts.marks import marks
 from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
 from course_lib.verdicts.page import placed
-from course_lib.verdicts.typed import FunctionListing, TypedCode, listings, typed_of
+from course_lib.verdicts.typed import FunctionListing, listings, typed_of
 from course_lib.verdicts.verdict import Verdict, verdict_of
 from course_lib.wording.findings import finding
 from course_lib.wording.sentences import told
@@ -196,19 +195,6 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
         assert flat(found.report.headline()) in page_words
 
 
-def test_the_text_form_has_a_line_for_each_rung() -> None:
-    found = verdict(
-        "matmul_coalesced", defined(TASKS["matmul_coalesced"].answer, "matmul_coalesced")
-    )
-    steps = [
-        replace(each, passed=True, yours={"global_load_sectors": 1234}) for each in whole_ladder()
-    ]
-    said = words.text_of(replace(found, rungs=steps[:2])).splitlines()
-    assert "Rung coalesced: 1,234 sectors loaded, ours 32,768" in said
-    rungs = [each.split()[1] for each in said if each.startswith("Rung ")]
-    assert rungs == ["coalesced:", "naive:"]
-
-
 def test_passing_shows_meaning_par_and_another_solution() -> None:
     text = "def sectors(s, offset):\n    return len({(offset + k * s) // 8 for k in range(32)})"
     found = verdict("sectors", defined(text, "sectors"))
@@ -250,15 +236,6 @@ def test_par_counts_barriers_where_either_answer_has_some() -> None:
     assert typed_of(*2 * [TASKS["pad_tile"].answer]).barriers == 0, "it was given"
 
 
-def test_what_was_tried_is_counted_in_plain_words() -> None:
-    for name, launch in (
-        ("put_seven", "1 block of 1 thread"),
-        ("reverse_sixteen", "1 block of 16 threads"),
-    ):
-        seen = Page(page.html_of(verdict(name, defined(TASKS[name].answer, name)))).words
-        assert launch in seen and "warps warps" not in seen
-
-
 def test_the_last_task_of_a_lesson_says_where_to_go_on() -> None:
     for name, onwards in (
         ("bytes_in_flight", ("lesson 02 · ", "../notebooks/02_naive_matmul.ipynb")),
@@ -280,13 +257,6 @@ def test_what_a_meaning_stresses_is_stressed_and_no_asterisk_is_left() -> None:
         for text in (task.meaning, task.compared):
             shown = re.sub("<code>.*?</code>", "", page._rich(text))
             assert "*" not in shown, task.id
-
-
-def test_comments_and_docstrings_are_no_typed_lines() -> None:
-    given = '@cuda.jit\ndef f(a):\n    """What it does."""\n    ...\n'
-    typed = '@cuda.jit\ndef f(a):\n    """Mine."""\n    # so\n\n    a[0] = 1  # one\n    a[1] = 2\n'
-    assert typed_of(given, typed) == TypedCode(lines=2)
-    assert typed_of(given, given) == TypedCode()
 
 
 def test_a_line_that_two_functions_have_is_marked_in_neither() -> None:
@@ -457,13 +427,6 @@ def test_the_next_lesson_is_where_the_medium_has_it(medium: Medium, link: str) -
     verdict = verdict_of(Report("mat_add"), EXERCISES["mat_add"], None, medium)
     html = page.html_of(verdict)
     assert link in html and ("href" in html) == bool(medium.address)
-
-
-@pytest.mark.parametrize("medium", [NOTEBOOK, PAGE])
-def test_help_is_offered_in_the_words_of_the_medium(medium: Medium) -> None:
-    report = Report("add_ten", (finding("wrong-result", "It is wrong."),))
-    offer = Verdict(report, TASKS["add_ten"], offers_answer=True, medium=medium).offer
-    assert ("course_lib.show_answer" in offer) == (medium is NOTEBOOK)
 
 
 def test_marks_are_facts_of_the_findings() -> None:
