@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from course_lib.board import entries
@@ -16,10 +15,8 @@ from course_lib.commands import board
 from course_lib.measurements import counted_cost
 from course_lib.measurements.counted_cost import (
     COSTS,
-    CountedKernel,
     correlation,
     faster_half,
-    wrong_pairs,
 )
 
 WRONG_SETTINGS = {
@@ -117,17 +114,3 @@ def test_the_table_of_the_page_is_what_was_measured() -> None:
         (f"{correlation(kernels, by):.3f}", f"{correlation(faster_half(kernels), by):.3f}")
         for kernels, by in whose
     ]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_without_equal_values_the_correlation_is_spearmans_formula(seed: int) -> None:
-    some, others = np.random.default_rng(seed).permuted(np.tile(np.arange(9.0), (2, 1)), axis=1)
-    distance = float(((some - others) ** 2).sum())
-    expected = 1 - 6 * distance / (9 * 80)
-    assert counted_cost.rank_correlation(list(some), list(others)) == pytest.approx(expected)
-
-
-def test_equal_values_share_their_place_and_pairs_are_counted_once() -> None:
-    assert counted_cost.ranks([10, 20, 10, 30]) == [1.5, 3, 1.5, 4]
-    some = [CountedKernel(str(k), 4 * k, 0, 0, (ms,)) for k, ms in ((1, 5), (2, 4), (4, 9))]
-    assert wrong_pairs(some, 1.0) == (1, 3) and wrong_pairs(some, 3.0) == (0, 1)

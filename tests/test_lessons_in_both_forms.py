@@ -27,7 +27,7 @@ from course_lib.building.notebook import (
     tags,
 )
 from course_lib.building.predictions import guessed
-from course_lib.building.tasks import CHECK, solved, task_of, tasks_of, with_tasks
+from course_lib.building.tasks import CHECK, solved, tasks_of, with_tasks
 from course_lib.curriculum import LESSONS, TASKS, Task
 
 LESSON = {each.number: ROOT / "notebooks" / f"{each.stem}.ipynb" for each in LESSONS}
@@ -132,13 +132,3 @@ def test_a_verdict_that_is_not_passed_stops_a_solved_lesson(tmp_path):
 
 def source_of_codes(cells: Sequence[Cell]) -> list[str]:
     return [source(cell) for cell in cells if cell["cell_type"] == "code"]
-
-
-def test_only_the_check_of_a_task_asserts():
-    given = with_tasks([code("x = 1", COMPARED, id="x"), code("# TASK put_seven", id="y")], "00")
-    cells = with_verdicts(given)
-    assert [source(cell) for cell in cells if "assert" in source(cell)] == [
-        f'course_lib.check("put_seven", put_seven)\n{_assertion(TASKS["put_seven"])}'
-    ]
-    assert cells[0]["metadata"]["tags"] == []
-    assert [task_of(cell) for cell in cells] == [task_of(cell) for cell in given]

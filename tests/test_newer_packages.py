@@ -6,7 +6,6 @@ import re
 import sys
 import tomllib
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -45,20 +44,6 @@ def test_numpy_is_left_as_it_was_when_the_import_fails(new_numpy: None) -> None:
     with pytest.raises(ZeroDivisionError), newer_packages.numpy_of_numba_cuda():
         raise ZeroDivisionError
     assert not hasattr(np, "row_stack")
-
-
-def test_a_part_that_names_it_can_be_imported(
-    new_numpy: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """As numba-cuda's does; the lane tries it with numba-cuda itself."""
-    part = tmp_path / "arrayobj.py"
-    part.write_text("import numpy as np\nnames = [np.row_stack]\n", encoding="utf-8")
-    parent = ModuleType("numba.cuda.np")
-    parent.__path__ = [str(tmp_path)]
-    monkeypatch.setitem(sys.modules, "numba.cuda.np", parent)
-    monkeypatch.delitem(sys.modules, "numba.cuda.np.arrayobj", raising=False)
-    newer_packages.load_numba_cudas_compiler()
-    assert sys.modules.pop("numba.cuda.np.arrayobj").names
 
 
 # --- the table -------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from sampling import few
 from course_lib import own_ladder as ladder
 from course_lib.building.notebook import answer_cells, read, source
 from course_lib.curriculum import EXERCISES, LESSONS, RUNGS, TASKS, Exercise
-from course_lib.student import progress
 from course_lib.timing import Timing, TimingUnavailable
 
 ROOT = Path(__file__).parents[1]
@@ -59,20 +57,6 @@ def test_a_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up(name: s
     rungs = [step.rung for step in ladder.whole_ladder(of=name)]
     assert rungs == [rung for rung in names if rung in asked]
     assert ladder.own_ladder(of=name) == ()
-
-
-def test_of_two_answers_on_a_rung_the_newest_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = EXERCISES["matmul_tiled"]
-    second = replace(first, id="again", position=2)
-    monkeypatch.setattr(ladder, "EXERCISES", {"again": second, "matmul_tiled": first})
-    progress.note_passed("matmul_tiled", "", {"global_load_sectors": 5}, {"NVIDIA X": 0.25})
-    [step] = ladder.own_ladder()
-    assert (step.title, step.yours, step.time, step.gpu) == (
-        "matmul_tiled", {"global_load_sectors": 5}, "0.25 ms", "X",
-    )  # fmt: skip
-    progress.note_passed("again", "")
-    [step] = ladder.own_ladder("again")
-    assert step.title == "again" and step.is_new
 
 
 def test_a_wrong_kernel_and_one_that_cannot_run_count_nothing() -> None:

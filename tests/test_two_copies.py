@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from types import SimpleNamespace
 
 import pytest
@@ -11,17 +10,6 @@ from course_lib import timing
 from course_lib.host import runtime
 from course_lib.questions import two_copies
 from course_lib.wording.errors import PlainError
-
-
-def test_they_differ_in_one_line_and_only_in_what_is_moved() -> None:
-    one, other = (
-        inspect.getsource(each.py_func).split(":", 1)[1].splitlines()
-        for each in (two_copies.copy_1, two_copies.copy_2)
-    )
-    assert sum(a != b for a, b in zip(one, other, strict=True)) == 1
-    numbers = two_copies.SIZE**2
-    assert two_copies.bytes_of(two_copies.copy_1) == (8 * numbers, 8 * numbers)
-    assert two_copies.bytes_of(two_copies.copy_2) == (8 * numbers, 8 * 8 * numbers)
 
 
 def test_without_a_gpu_nothing_is_timed(capsys: pytest.CaptureFixture[str]) -> None:

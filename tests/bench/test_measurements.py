@@ -47,17 +47,6 @@ def test_what_follows_from_the_samples():
     assert found.sizes == (1024, 4096)
 
 
-def test_the_faster_cublas_is_the_opponent():
-    found = canned()
-    bf16 = found.entry("tensor_core_bf16")
-    assert found.share_of_cublas(bf16, 1024) == pytest.approx(0.5)
-    assert found.share_of_same_result(bf16, 1024) == pytest.approx(0.55)
-    rounded = replace(bf16, result="bfloat16")
-    assert found.share_of_same_result(rounded, 1024) == pytest.approx(0.5)
-    assert found.share_of_same_result(replace(bf16, precision="float16"), 1024) is None
-    assert found.share_of_twin(bf16, 1024) is None
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -16,15 +16,12 @@ from sampling import few
 
 from course_lib.building.generated import (
     addressed,
-    launch_cell,
-    opening,
-    readme_table,
     setup_cell,
     with_generated_cells,
 )
 from course_lib.building.notebook import BuildError, code, markdown, source
 from course_lib.building.project import Project
-from course_lib.curriculum import PATHFINDER, TASKS
+from course_lib.curriculum import PATHFINDER
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -111,28 +108,6 @@ def run_beside_pathfinder(course: Project, folder: Path) -> subprocess.Completed
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_a_lesson_that_places_tasks_opens_with_one_line(course, placed):
-    lesson = course.lessons[0]
-    kernels = [TASKS["put_seven"], TASKS["add_ten_guarded"]]
-    assert source(launch_cell(course, lesson, "notebooks", kernels)) == (
-        "# 00 · First\n\nTwo small kernels, about 10 minutes. You type them all."
-    )
-    _, badge, line = source(launch_cell(placed, lesson, "notebooks", kernels)).split("\n\n")
-    assert "/github/some-one/course/" in badge and line.startswith("Two small kernels")
-
-
-@pytest.mark.parametrize(
-    ("names", "line"),
-    [
-        (["put_seven"], "One small kernel, about 10 minutes. You type it."),
-        (["sectors", "put_seven"], "Two small tasks, about 10 minutes. You type them all."),
-        (["put_seven"] * 16, "16 small kernels, about 10 minutes. You type them all."),
-    ],
-)
-def test_the_opening_counts_what_is_placed(course, names, line):
-    assert opening(course.lessons[0], [TASKS[name] for name in names]) == line
-
-
 def generate(project, cells, folder="notebooks"):
     return with_generated_cells(cells, project, project.lessons[0], folder)
 
@@ -153,15 +128,6 @@ def test_links_lead_to_colab_once_there_is_an_address(course, placed):
 def test_a_link_to_nowhere_is_refused(course, target):
     with pytest.raises(BuildError, match="no notebook of ours"):
         generate(course, [code("x = 1"), markdown(f"[see]({target})")])
-
-
-def test_the_readme_has_no_badge_that_leads_nowhere(course):
-    table = readme_table(course, {"notebooks/00_first.ipynb"})
-    assert table.splitlines() == [
-        "| lesson | minutes | exercise |",
-        "| --- | --- | --- |",
-        "| [00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`](exercises/00_first.ipynb) |",
-    ]
 
 
 def test_addresses_in_text_files_follow(placed):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import (
     open_project,
     repository_of,
-    repository_of_remote,
     set_repository,
 )
 
@@ -58,15 +55,3 @@ def test_the_version_may_be_the_librarys(course):
         open_project(course.root)
     (library / "__init__.py").write_text('"""Tiny."""\n\n__version__ = "4.5.6"\n')
     assert open_project(course.root).version == "4.5.6"
-
-
-def test_the_git_remote_is_asked(tmp_path):
-    def git(*words: str) -> None:
-        subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)
-
-    git("init", "-q")
-    assert repository_of_remote(tmp_path) is None
-    git("remote", "add", "origin", "git@github.com:some-one/course.git")
-    assert repository_of_remote(tmp_path) == "some-one/course"
-    git("remote", "set-url", "origin", "https://example.org/some-one/course.git")
-    assert repository_of_remote(tmp_path) is None

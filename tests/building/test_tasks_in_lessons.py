@@ -5,20 +5,15 @@ from __future__ import annotations
 import ast
 
 import pytest
-from lesson_rules.rules import common_rules
 
-from course_lib.building.generated import with_generated_cells
 from course_lib.building.notebook import (
     BuildError,
     Cell,
-    canonical,
     code,
     markdown,
-    new,
     source,
     tags,
 )
-from course_lib.building.project import Project
 from course_lib.building.tasks import solved, with_tasks
 from course_lib.curriculum import TASKS, Task
 
@@ -43,17 +38,6 @@ def test_a_line_becomes_a_picture_the_given_code_a_check_and_the_hints() -> None
     assert source(check) == 'course_lib.check("put_seven", put_seven)'
     assert source(hints).count("<summary>Hint ") == len(TASK.hints) == 2
     assert source(after) == "Next."
-
-
-def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> None:
-    once = with_generated_cells(lesson("put_seven"), course, course.lessons[0], "notebooks")
-    for place, name in enumerate(("check-put_seven", "wanted-put_seven")):
-        ran = named(once, name)
-        ran["execution_count"], ran["outputs"] = place, [{"output_type": "stream", "text": "no"}]
-    again = with_generated_cells(once, course, course.lessons[0], "notebooks")
-    assert canonical(new(again)) == canonical(new(once))
-    said = list(common_rules(canonical(new(again))))
-    assert not [each for each in said if "tag" in each], said
 
 
 @pytest.mark.parametrize(

@@ -81,19 +81,6 @@ def test_what_a_gpu_takes_and_the_emulator_does_not(name: str) -> None:
     assert found.hint
 
 
-def test_a_tuple_of_arrays_with_counters_and_races() -> None:
-    body = "i = cuda.grid(1)\nout[0][i] = out[1][i] + 1\nout[2][0][i] = i"
-    arrays = np.zeros(4), np.ones(4), (np.zeros(4),)
-    profile = run_clean(body, 1, 4, arrays)
-    assert arrays[0].tolist() == [2] * 4 and arrays[2][0].tolist() == [0, 1, 2, 3]
-    assert {name: each.stored_elements for name, each in profile.arrays.items()} == {
-        "out[0]": 4, "out[1]": 0, "out[2][0]": 4,
-    }  # fmt: skip
-    raced = launch(as_program("out[0][0] = cuda.threadIdx.x"), 1, 4, arrays)
-    assert raced.findings[0].code == "race-write-after-write"
-    assert not [each for each in profile.findings if each.code == "float64-arithmetic"]
-
-
 def test_the_least_and_the_greatest_item_of_a_tuple() -> None:
     out = np.zeros(4)
     body = "out[0] = min(t)\nout[1] = max(t)\nout[2] = min((out.size, 64))\nout[3] = max((2.5,))"

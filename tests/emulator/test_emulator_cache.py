@@ -26,11 +26,6 @@ def copy(x, out):
     out[i] = x[i]
 
 
-def one_sector_a_thread(x, out):
-    i = cuda.grid(1)
-    out[i] = x[8 * i]
-
-
 def walk(x, out):
     """Every thread of one warp walks over x, one whole line a step, twice."""
     for _ in range(2):
@@ -77,14 +72,6 @@ def sizes(l1_lines: int, l2_lines: int, sms: int = 1, blocks: int = 1) -> CacheS
 # --- by hand ------------------------------------------------------------------------------------
 
 
-def test_only_the_sectors_asked_for_are_fetched():
-    found = traffic(vector(one_sector_a_thread, 1, 32, 256), sizes(64, 64))
-    assert found.requested_bytes == 32 * 4
-    assert found.l1_bytes == found.dram_bytes == 32 * 32
-    one_of_two = traffic(vector(one_sector_a_thread, 2, 16, 256), sizes(64, 64, sms=2))
-    assert one_of_two.dram_bytes == 32 * 32
-
-
 @pytest.mark.parametrize(("lines", "rounds"), [(9, 1), (8, 2), (4, 2)])
 def test_a_walk_longer_than_the_cache_gains_nothing(lines, rounds):
     """Of 8 lines and the one of `out`, least recently used keeps all or nothing of x."""
@@ -106,19 +93,6 @@ def test_atomics_go_past_l1():
     assert found.l2_bytes == 4 * 128 + 4 * 32
     assert found.dram_bytes == 4 * 128 + 32
     assert found.dram_store_bytes == 32
-
-
-def test_blocks_of_one_sm_share_its_l1():
-    """Blocks 0 and 1 of a row of C read the same rows of A."""
-    profile = matmul(tiled, 64)
-    apart = traffic(profile, sizes(256, 4096, sms=4))
-    together = traffic(profile, sizes(256, 4096, sms=1, blocks=4))
-    half = traffic(profile, sizes(256, 4096, sms=2, blocks=2))
-    assert apart.l2_bytes == 4 * 2 * 64 * 32 * 4
-    assert together.l2_bytes == 2 * 64 * 64 * 4
-    # Blocks 0 and 2, and 1 and 3, share a column: B once, A twice.
-    assert half.l2_bytes == 2 * 64 * 64 * 4 + 64 * 64 * 4
-    assert apart.dram_bytes == together.dram_bytes == half.dram_bytes == 2 * 64 * 64 * 4
 
 
 # --- the stream ---------------------------------------------------------------------------------
@@ -175,16 +149,6 @@ def test_tiles_say_what_the_stream_says(kernel, l2_kib):
     assert by_tiles.l2_bytes == pytest.approx(by_stream.l2_bytes, rel=0.06)
     assert by_tiles.dram_bytes == pytest.approx(by_stream.dram_bytes, rel=0.06)
     assert by_tiles.dram_store_bytes == by_stream.dram_store_bytes
-
-
-def test_tiles_are_shared_within_an_sm():
-    """Blocks 0 and 2 share a column of B, 1 and 3 another, so that A is fetched twice."""
-    for gpu, times in (
-        (sizes(0, 9999, 2, 2), 3),
-        (sizes(0, 9999, 1, 4), 2),
-        (sizes(0, 9999, 4), 4),
-    ):
-        assert matmul_traffic((64, 64, 64), (32, 32), gpu).l2_bytes == times * 64 * 64 * 4
 
 
 # FACTS §4.3: GB for tiles of 32 and of 128 at N = 4096, by a model of whole tiles in lockstep.

@@ -251,16 +251,3 @@ def test_each_array_has_its_traffic() -> None:
     assert profile.arrays["C"].distinct_elements_stored == 32**2
     assert profile.arrays["C"].distinct_elements_loaded == 0
     assert profile.arrays["A"].shape == (32, 32)
-
-
-def test_trace_holds_every_access() -> None:
-    out = np.zeros(4, np.float32)
-    profile = run_clean(
-        "i = cuda.grid(1)\nout[i] = out[3 - i] + i", 2, 2, out, trace=True, races=False
-    )
-    loads = [each for each in profile.trace if each.kind == "load"]
-    stores = [each for each in profile.trace if each.kind == "store"]
-    assert sorted(int(i) for each in loads for i in each.indices[:, 0]) == [0, 1, 2, 3]
-    assert sorted(int(i) for each in stores for i in each.indices[:, 0]) == [0, 1, 2, 3]
-    assert {each.space for each in profile.trace} == {"global"}
-    assert all(each.threads.shape[1] == 6 for each in profile.trace)

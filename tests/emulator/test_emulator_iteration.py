@@ -41,22 +41,6 @@ def test_a_loop_goes_through_what_pythons_goes_through(loop: str) -> None:
     assert_as_in_python(loop, x=x, y=y, m=m, out=np.zeros(16, np.int64))
 
 
-def test_each_thread_ends_with_its_own_items() -> None:
-    x, out = np.arange(32, dtype=np.int64), np.zeros((32, 32), np.int64)
-    body = """
-        i = cuda.threadIdx.x
-        for place, (value, again) in enumerate(zip(x[:i], x[i // 2:])):
-            out[i, place] = value + again
-    """
-    profile = run_clean(body, 1, 32, x, out, parameters="x, out")
-    expected = np.zeros_like(out)
-    for i in range(32):
-        for place, (value, again) in enumerate(zip(x[:i], x[i // 2 :], strict=False)):
-            expected[i, place] = value + again
-    assert out.tolist() == expected.tolist()
-    assert profile.divergent_branches > 0
-
-
 REFUSED = {
     "for a in zip(x, 3): out[0] = 1": "compile-error",
     "for a in enumerate(3): out[0] = 1": "compile-error",

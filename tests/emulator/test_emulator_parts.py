@@ -124,19 +124,6 @@ if i <= active:
     assert not out[active + 1 :].any()
 
 
-def test_flat_is_every_element_row_after_row() -> None:
-    data, out = np.arange(6.0).reshape(2, 3), np.zeros((3, 2))
-    body = """\
-total = 0.0
-for value in data.flat:
-    total = total * 10 + value
-out.flat[5] = total
-out.flat[0] += data.flat[len(data.flat) - 2]
-"""
-    run_clean(body, 1, 1, data, out, parameters="data, out")
-    assert out.tolist() == [[4, 0], [0, 0], [0, 12345]]
-
-
 @pytest.mark.parametrize(("index", "code"), [("6", "read"), ("-1", "read")])
 def test_flat_never_counts_from_the_end(index: str, code: str) -> None:
     data, out = np.arange(6.0).reshape(2, 3), np.zeros(1)

@@ -37,27 +37,6 @@ def test_a_race_names_lines_threads_and_cell() -> None:
     assert one_y == other_y and (one_x - other_x) % 8 in (1, 7)
 
 
-@pytest.mark.parametrize("schedule", ["lockstep", "warps", "shuffled"])
-def test_a_race_is_told_of_two_warps_where_there_are_two(schedule: str) -> None:
-    """Threads of one warp meet here, too; but between warps a missing barrier is easier to see."""
-    body = """
-        s = cuda.shared.array(64, float32)
-        i = cuda.threadIdx.x
-        total = 0
-        for turn in range(2):
-            s[i] = turn
-            cuda.syncthreads()
-            for k in range(64):
-                total += s[k]
-        out[i] = total
-    """
-    profile = run(body, 1, 64, np.zeros(64, np.float32), schedule=schedule)
-    (race,) = [each for each in profile.findings if each.severity == "error"]
-    (one, _, _), (other, _, _) = race.threads
-    assert race.code == WAR and one // 32 != other // 32
-    assert "cuda.syncthreads()" in facts_of(race.message)["lacking"]
-
-
 @pytest.mark.parametrize("schedule", ["warps", "shuffled"])
 def test_a_missing_barrier_shows_in_the_numbers(schedule: str) -> None:
     body = SHARED + "s[i] = i\ncuda.syncthreads()\ns[i] = -1\n#\nout[i] = s[63 - i]"

@@ -91,20 +91,6 @@ def test_each_call_has_variables_of_its_own() -> None:
     assert [each.code for each in profile.findings] == ["uninitialised-read"]
 
 
-def test_with_barriers() -> None:
-    before = """
-    @cuda.jit(device=True)
-    def f(n):
-        count = cuda.syncthreads_count(cuda.threadIdx.x < n)
-        if n < 1:
-            return count
-        return f(n - 1) + count
-    """
-    out = np.zeros(32)
-    run_clean("out[cuda.grid(1)] = f(5)", 1, 32, out, before=before)
-    assert out.tolist() == [15] * 32
-
-
 REFUSED = {
     "without end": ("return f(n - 1)", "compile-error"),
     "a growing tuple": ("if n < 1:\n    return (n,)\nreturn (n, f(n - 1)[0])", "compile-error"),

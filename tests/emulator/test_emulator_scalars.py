@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import cmath
 import math
 
 import numpy as np
@@ -140,25 +139,6 @@ def test_math_function(name: str) -> None:
     np.testing.assert_allclose(out, expected, rtol=3e-7)
 
 
-def test_special_values() -> None:
-    out = np.zeros(8, np.float32)
-    body = """
-        out[0] = math.inf
-        out[1] = -np.inf
-        out[2] = np.nan
-        out[3] = float("inf")
-        out[4] = float32(1) / n[0]
-        out[5] = float32(-1) / n[0]
-        out[6] = n[0] / n[0]
-        out[7] = math.pi
-    """
-    run_clean(body, 1, 1, out, np.zeros(1, np.float32), parameters="out, n")
-    expected = np.array(
-        [np.inf, -np.inf, np.nan, np.inf, np.inf, -np.inf, np.nan, np.pi], np.float32
-    )
-    np.testing.assert_array_equal(out, expected)
-
-
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("used", ["", "old[i] = "])
 def test_an_atomic_extreme_leaves_out_new_nans_and_keeps_an_old_one(name: str, used: str) -> None:
@@ -173,13 +153,3 @@ def test_an_atomic_extreme_leaves_out_new_nans_and_keeps_an_old_one(name: str, u
     run_clean(body, 1, 6, out, old, x, parameters="out, old, x")
     assert out[0] == {"max": 7, "min": 1}[name]
     assert np.isnan(out[1])
-
-
-def test_polar_coordinates_at_the_edges() -> None:
-    """As Python has them; an angle without a direction leaves nothing of a length of zero."""
-    edges = [0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan]
-    pairs = [(r, phi) for r in edges for phi in edges if not math.isinf(phi) or r == 0]
-    given, out = np.array(pairs), np.zeros(len(pairs), np.complex128)
-    body = "i = cuda.threadIdx.x\nout[i] = cmath.rect(given[i, 0], given[i, 1])"
-    run_clean(body, 1, len(pairs), out, given, parameters="out, given", before="import cmath")
-    np.testing.assert_allclose(out, [cmath.rect(*pair) for pair in pairs], atol=1e-15)

@@ -40,21 +40,6 @@ def test_what_is_added_to_is_read_before_the_barrier(options) -> None:
     assert np.array_equal(case.arguments[-1], np.tile(np.arange(64) + 7, 2))
 
 
-def test_the_second_operand_waits_only_for_those_that_need_it() -> None:
-    """Whole blocks decide here, so no barrier is divergent, and each is passed as often."""
-    body = """
-        first = cuda.blockIdx.x == 0
-        seen = first or cuda.syncthreads_count(True) == 64
-        seen = (cuda.syncthreads_count(True) if first else 5) and seen
-        out[cuda.grid(1)] = seen
-    """
-    for options in ({}, *SCHEDULES):
-        out = np.zeros(192, np.int64)
-        profile = run_clean(body, 3, 64, out, **options)
-        assert out.all()
-        assert profile.barriers == 2 + 1
-
-
 def test_no_schedule_starts_a_thread(monkeypatch) -> None:
     def refuse(self) -> None:
         raise AssertionError("a thread")

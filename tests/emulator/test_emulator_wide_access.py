@@ -95,23 +95,6 @@ def test_words_of_16_bit_numbers() -> None:
     assert C.tolist() == [0, 1, 1, 0]
 
 
-def test_a_tuple_under_a_branch_keeps_its_other_lanes() -> None:
-    body = """
-        i = cuda.threadIdx.x
-        four = load4(A, 4 * i)
-        k = 0
-        while k < 3:
-            if i % 2 == 0:
-                four = (four[1], four[2], four[3], four[0])
-            k += 1
-        chosen = four if i < 2 else (float32(7), four[0], four[0], four[0])
-        store4(out, 4 * i, chosen)
-    """
-    out = np.zeros((4, 4), np.float32)
-    run_clean(body, 1, 4, numbers(4, 4), out, parameters="A, out", before=IMPORT)
-    assert out.tolist() == [[3, 0, 1, 2], [4, 5, 6, 7], [7, 11, 11, 11], [7, 12, 12, 12]]
-
-
 # --- faults --------------------------------------------------------------------------------------
 
 
@@ -192,17 +175,6 @@ def test_cost_of_16_bytes_a_lane() -> None:
     traffic = profile.arrays["A"]
     assert (traffic.loaded_elements, traffic.distinct_elements_loaded) == (256, 256)
     assert traffic.stored_elements == 256
-
-
-def test_the_trace_and_the_stream_hold_all_elements() -> None:
-    program = as_program("x = load4(A, 4 * cuda.threadIdx.x)[0]", "A", IMPORT)
-    profile = launch(program, 1, 16, numbers(8, 8), trace=True, stream=True)
-    (access,) = profile.trace
-    indices, threads = access.all_indices((8, 8))
-    assert [tuple(each) for each in indices] == list(np.ndindex(8, 8))
-    assert threads[:, 5].tolist() == np.repeat(np.arange(16), 4).tolist()
-    assert profile.stream.lines.tolist() == [0, 1]
-    assert profile.stream.sectors.tolist() == [15, 15]
 
 
 def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:

@@ -6,11 +6,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from emulator_helpers import as_program, rejection_codes, run_clean
 from every_case import every_case
-
-from course_lib.emulator import emulate
 
 EXACT = {
     "hadd(x[t], y[t])": lambda x, y, z: x + y,
@@ -99,17 +96,3 @@ def test_the_greater_one_of_no_number() -> None:
 def test_a_name_that_does_not_exist_is_refused() -> None:
     program = as_program("out[0] = cuda.fp16.hsine(out[0])")
     assert rejection_codes(program, np.ones(1, np.float16)) == ["compile-error"]
-
-
-def test_in_a_decorated_kernel_of_a_file() -> None:
-    pytest.importorskip("numba.cuda")
-    from numba import cuda
-    from numba.cuda import fp16
-
-    @cuda.jit
-    def kernel(x):
-        x[0] = cuda.fp16.hfma(x[0], x[1], fp16.hneg(x[2]))
-
-    x = np.array([2, 3, 4], np.float16)
-    emulate(kernel)[1, 1](x)
-    assert x[0] == 2

@@ -220,20 +220,6 @@ def test_a_long_loop_ends(body: str) -> None:
     assert launch(as_program(body, "out, again", before), 1, lanes, out, out).finished
 
 
-def test_the_loop_of_a_device_function_is_named() -> None:
-    before = """
-    @cuda.jit(device=True)
-    def root(x):
-        guess = x
-        while guess * guess != x:  # this
-            guess = (guess + x / guess) / 2
-        return guess
-    """
-    program = as_program("for k in range(1, 4):\n    out[0] = root(k * 1.0)", before=before)
-    profile = launch(program, 1, 1, np.zeros(1, np.float64), budget=Budget(steps=3000))
-    assert profile.findings[0].line == line_of(program, "# this")
-
-
 @pytest.mark.parametrize(
     "body", ["out[0] = 1", "cuda.atomic.add(out, 0, 1)", "x = out[0]", "out[0] += out[0]"]
 )
@@ -243,12 +229,3 @@ def test_where_somebody_waits_an_access_costs_more_than_its_statement(body: str)
 
     accesses = {"out[0] += out[0]": 3}.get(body, 1)
     assert steps(INTERACTIVE) - steps(Budget()) == accesses * INTERACTIVE.access_steps
-
-
-def test_more_lanes_cost_more_steps_also_for_an_access() -> None:
-    def steps(blocks: int) -> int:
-        out = np.zeros(1, np.float32)
-        return launch(as_program("out[0] = 1"), blocks, 256, out, budget=INTERACTIVE).steps
-
-    assert steps(1) == steps(32) == 1 + INTERACTIVE.access_steps
-    assert steps(512) == (1 + 512 * 256 // INTERACTIVE.lanes_per_step) * steps(1)

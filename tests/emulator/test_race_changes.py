@@ -37,13 +37,6 @@ def test_a_change_of_a_cell_is_told_as_what_it_is(grid: int, line: str) -> None:
         assert operation in found.hint
 
 
-def test_a_change_in_a_device_function_is_told_too() -> None:
-    helper = "@cuda.jit(device=True)\ndef turn(x, i, j):\n    x[i], x[j] = x[j], x[i]\n"
-    program = as_program("t = cuda.grid(1)\nturn(x, t, 63 - t)", "x", before=helper)
-    for found in launch(program, 1, 64, np.arange(64)).findings:
-        assert SWAPS in found.message and "pair" in found.hint
-
-
 ATOMICS = {"add": 1, "max": 1, "exch": 1, "cas": 2, "inc": 1}
 
 

@@ -109,16 +109,6 @@ def test_a_field_is_counted_at_its_own_bytes() -> None:
     assert np.all(a["v"] == [0, 0, 1])
 
 
-def test_a_complex_number_is_one_access_of_8_or_16_bytes() -> None:
-    for kind, sectors, flops in ((np.complex64, 8, 0), (np.complex128, 16, 32 * 8)):
-        a = np.ones(32, kind)
-        text = "from numba import cuda\n@cuda.jit\ndef kernel(a):\n    i = cuda.grid(1)\n"
-        profile = emulate(kernel_with(text + "    a[i] = a[i] * a[i] + a[i]\n"))[1, 32](a)
-        assert profile.global_load_sectors == 3 * sectors
-        assert profile.global_store_bytes == 32 * a.itemsize
-        assert (profile.flops, profile.float64_flops) == (32 * 8, flops)
-
-
 RACING = {
     "one field of one record": ("s[0].x = t", True),
     "two fields of one record": (

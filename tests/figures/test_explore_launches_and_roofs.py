@@ -9,9 +9,9 @@ import pytest
 from test_gallery import look_at
 
 from course_lib import figures
-from course_lib.devices import DEVICES, occupancy
+from course_lib.devices import occupancy
 from course_lib.figures.interactive import Interactive
-from course_lib.roofline import Point, tile_intensity
+from course_lib.roofline import Point
 
 POINTS = (
     Point("naive", 0.25, 309.0, "requested", "published: somewhere"),
@@ -61,19 +61,6 @@ def test_a_figure_is_small_and_its_still_stands_alone(name, request):
 # --- roofline -------------------------------------------------------------------------------------
 
 
-def test_the_verdict_is_the_side_of_the_ridge(roofs):
-    for gpu, row in DEVICES.items():
-        for tile in ("8 × 8", "32 × 32", "64 × 64", "128 × 128", "256 × 256"):
-            edge = int(tile.split()[0])
-            for kind, ridge, size in (
-                ("FP32", row.ridge_fp32, 4),
-                ("FP16/BF16", row.ridge_fp16, 2),
-            ):
-                said = texts(roofs, gpu=gpu, tile=tile, type=kind)["verdict note"]
-                left = tile_intensity(edge, itemsize=size) < ridge
-                assert said.startswith("memory-bound" if left else "compute-bound")
-
-
 def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
     own = figures.explore_roofline("3090", tile=(48, 96))
     assert texts(own)["chosen"] == "Tile 48 × 96, FP32"
@@ -85,16 +72,6 @@ def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
 
 
 # --- occupancy ------------------------------------------------------------------------------------
-
-
-def test_the_published_example_is_the_start(launches):
-    said = texts(launches)
-    assert said["result"] == "1 block × 32 warps = 32 of 48 warps: 66.7%"
-    numbers = [
-        said[f"{limit} number"] for limit in ("warps", "registers", "shared memory", "blocks")
-    ]
-    assert numbers == ["1 block", "1 block", "11 blocks", "16 blocks"]
-    assert "Limited by warp slots and registers." in launches.sentence()
 
 
 def test_every_state_is_the_calculators(launches):
@@ -135,14 +112,3 @@ def test_an_own_launch_is_the_start_and_among_the_values():
 
 
 # --- thread tiles ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("tm", "tn", "ratio", "share"),
-    [("1", "1", "= 2", "12.5%"), ("8", "1", "= 1.125", "22.2%"), ("8", "8", "= 0.25", "100.0%"),
-     ("4", "4", "= 0.5", "50.0%")],
-)  # fmt: skip
-def test_loads_for_each_multiply_add(thread_tile, tm, tn, ratio, share):
-    said = texts(thread_tile, tm=tm, tn=tn, gpu="A6000")
-    assert said["ratio value"].endswith(ratio)
-    assert said["share value"] == share

@@ -53,17 +53,6 @@ def test_the_labels_of_equally_fast_kernels_stand_apart():
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def test_errors_are_drawn_as_they_are_and_the_words_say_where_they_are_from():
-    picture = figures.errors_of_formats(COUNTED, MEASURED, measured_on="some GPU")
-    lines = lines_of(picture)
-    assert list(lines["tf32 counted"].get_ydata()) == [6e-4, 7e-4]
-    assert list(lines["tf32 measured"].get_xdata()) == [1024, 8192]
-    hollow, filled = (lines[f"tf32 {each}"] for each in ("counted", "measured"))
-    assert hollow.get_markerfacecolor() != filled.get_markerfacecolor()
-    assert "Measured on some GPU: tf32 6.9e-04 at K = 1024" in picture.alt
-    assert "Measured" not in figures.errors_of_formats(COUNTED).alt
-
-
 def test_the_interactive_roofline_can_start_at_another_data_type():
     roofs = figures.explore_roofline("H100", tile=(128, 256), data_type="FP16/BF16")
     assert "Tile 128 × 256 in FP16/BF16 at 85.3 FLOP per requested byte" in roofs.still.alt

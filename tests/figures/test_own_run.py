@@ -100,16 +100,6 @@ def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
         seen[key] = task.id
 
 
-def test_shared_memory_and_its_barrier_stand_between() -> None:
-    picture = figures.own_run("reverse_sixteen", answer_of("reverse_sixteen"))
-    assert "16 shared cells · 1 barrier" in picture.alt
-    assert "with what thread 5 had put into buffer[5]" in picture.alt
-    written = {each.get_text() for each in picture.figure.axes[0].texts}
-    assert {"thread", "buffer", "barrier", "y"} <= written
-    # From 16 threads to the buffer, from the buffer to 16 elements, and the barrier.
-    assert len(picture.figure.axes[0].lines) == 33
-
-
 def copy_task(body: str) -> tuple[Task, Kernel]:
     head = "@cuda.jit\ndef copy(x, out):\n    i = cuda.grid(1)\n"
     text = f"{head}    if i < x.shape[0]:\n        {body}\n"

@@ -128,16 +128,6 @@ def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
     assert {len(each) for each in rule.sources.values()} == {count}
 
 
-@pytest.mark.parametrize("name", ["running_totals", "reverse_sixteen"])
-def test_what_changes_with_a_source_is_the_element(name):
-    ran = launch_answer(TASKS[name], "reading")
-    rule = module._rule(ran)
-    for array, indices in rule.sources.items():
-        for index in indices:
-            after = launch_answer(TASKS[name], "reading", (array, index)).output
-            assert after[rule.element] != ran.output[rule.element]
-
-
 def _farness(point, start, end):
     """How far a point is from the line between two others."""
     along = np.subtract(end, start)

@@ -32,20 +32,6 @@ def test_a_missing_barrier_is_found_marked_and_seen_in_the_numbers() -> None:
     assert "decides what is in y" in found["html"] and "1 error" in found["html"]
 
 
-def test_counters_stand_at_their_lines() -> None:
-    found = play(NEIGHBOURS, 1, 64, VECTORS)
-    counters = {each["line"]: each["counters"] for each in found["lines"]}
-    assert counters[13]["global_load_sectors"] == 8 and counters[13]["shared_store_requests"] == 2
-    assert counters[3]["flops"] == 64
-    assert {each["id"] for each in found["figures"]} == {"sectors", "banks"}
-
-
-def test_a_kernel_can_be_chosen() -> None:
-    found = play(NEIGHBOURS, 1, 1, {"x": "np.zeros(3)"}, kernel="unused")
-    assert found["outputs"][0]["preview"] == "[1. 0. 0.]"
-    assert "called nothing" in play(NEIGHBOURS, 1, 1, {}, kernel="nothing")["html"]
-
-
 def test_a_product_has_the_figures_of_products() -> None:
     found = play(TILED, [2, 2], [8, 8], MATRICES)
     assert found["ok"] and "no findings" in found["html"]
@@ -90,10 +76,3 @@ def test_what_cannot_be_read_is_told_in_the_place_of_a_verdict(
     found = play(text, 1, 64, arrays)
     assert said in found["status"] and found["status"] in unescape(found["html"])
     assert 'data-said="wrong"' in found["html"] and not found["outputs"]
-
-
-@pytest.mark.slow
-def test_a_giant_launch_ends_with_a_finding() -> None:
-    text = "@cuda.jit\ndef fill(x):\n    i = cuda.grid(1)\n    x[i % 4] = 1\n"
-    found = play(text, 2**31 - 1, 1024, {"x": "np.zeros(4, np.float32)"})
-    assert found["ok"] and "steps" in found["html"] and found["figures"] == []

@@ -226,9 +226,7 @@ def test_what_is_not_known_is_said_and_harmless(statement: str, reason: str) -> 
         "while True: add[1, 4](a, a, a)",
         "for i in range(10**9): a += 1",
         "x = [i for i in range(10**9)]",
-        "x = sum(i for i in range(10**9))",
         "while True: print('a' * 9999)",
-        "while True: a = np.sort(np.random.rand(1 << 20))",
         "while True: a = np.ones((999, 999)) @ np.ones((999, 999))",
     ],
 )
@@ -251,11 +249,6 @@ def test_a_text_without_a_kernel_says_so() -> None:
         found = play(text, grid=1, block=1, arrays=[])
         assert "There is no kernel here" in found["html"] and "no kernel" in found["status"]
         assert 'data-said="wrong"' in found["html"] and found["marks"] == []
-
-
-def test_a_program_that_reaches_no_launch_is_not_called_right() -> None:
-    found = play(HEAD + ADD + "def main():\n    add[1, 1](1, 2, 3)\n")
-    assert "No launch has run" in found["html"] and 'data-said="open"' in found["html"]
 
 
 @every_case(

@@ -109,20 +109,6 @@ def test_a_page_says_one_thing_of_code_that_is_nearly_as_given(change: Any) -> N
         assert found["waits"] == (not found["marks"]), name
 
 
-def test_given_code_waits() -> None:
-    found = check("load_tile", TASKS["load_tile"].given)
-    assert found["waits"] and json.loads(found["progress"])["answers"] == {}, (
-        "no failure is counted"
-    )
-
-
-@pytest.mark.parametrize(
-    "text", ["", "x = (", "def add_ten(a, out):\n  pass\n \tx", "\0", "é" * 99]
-)
-def test_what_is_no_answer_is_told_so(text: str) -> None:
-    assert not check("add_ten", text)["passed"]
-
-
 def test_after_three_failures_an_answer_is_offered_by_the_button() -> None:
     wrong = TASKS["add_ten"].answer.replace("10", "11")
     found = [check("add_ten", wrong) for _ in range(3)]
@@ -133,14 +119,6 @@ def test_after_three_failures_an_answer_is_offered_by_the_button() -> None:
     assert json.loads(shown["progress"])["answers"]["add_ten"]["shown_in"] == "00"
 
 
-def test_an_answer_that_was_shown_is_owed_until_a_later_lesson() -> None:
-    ask("answer", id="add_ten")
-    here = check("add_ten", TASKS["add_ten"].answer)
-    assert json.loads(here["progress"])["answers"]["add_ten"]["shown_in"] == "00"
-    later = check("add_ten", TASKS["add_ten"].answer, lesson="02")
-    assert json.loads(later["progress"])["answers"]["add_ten"]["shown_in"] == ""
-
-
 def test_a_graded_exercise_counts_points_leads_on_and_shows_no_answer() -> None:
     found = check("mat_add", MAT_ADD)
     assert found["passed"] and f"of {EXERCISES['mat_add'].max_points} points" in found["text"]
@@ -148,11 +126,6 @@ def test_a_graded_exercise_counts_points_leads_on_and_shows_no_answer() -> None:
     assert check("pick_a_tile", TILE_CHOICE)["passed"] is not None
     refused = ask("answer", id="mat_add")
     assert not refused["ok"] and "graded" in refused["said"]
-
-
-def test_a_rung_shows_the_students_own_ladder() -> None:
-    found = check("naive_by_rows", TASKS["naive_by_rows"].answer)
-    assert found["passed"] and "Your ladder" in found["html"]
 
 
 def test_an_earlier_function_is_the_students_where_they_passed_it() -> None:
