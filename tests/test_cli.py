@@ -304,23 +304,17 @@ def started_lab(home: Path) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
-def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
-    with started_lab(tmp_path) as server:
-        said = server.stdout.readline()
-        address = re.search(r"The first lesson: (http://\S+)", said).group(1)
-        assert "/lab/tree/my/notebooks/00_start_here.ipynb?token=" in address
-        assert "JupyterLab" in fetch(address)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
-def test_a_kernel_starts_without_a_warning_in_the_terminal(tmp_path: Path) -> None:
-    """Its connection is encrypted, and it answers through that."""
+def test_lab_says_its_address_and_a_kernel_starts_without_a_warning(tmp_path: Path) -> None:
+    """The kernel's connection is encrypted, and it answers through that."""
     from jupyter_client import BlockingKernelClient
 
     with started_lab(tmp_path) as server:
         said = server.stdout.readline()
-        root, token = re.search(r"(http://\S+?/)lab/\S+\?token=(\w+)", said).groups()
+        root, token = re.search(
+            r"The first lesson: (http://\S+?/)lab/tree/my/notebooks/00_start_here.ipynb\?token=(\w+)",
+            said,
+        ).groups()
+        assert "JupyterLab" in fetch(f"{root}lab?token={token}")
         assert fetch(f"{root}api/status?token={token}")
         asked = urllib.request.Request(f"{root}api/kernels?token={token}", b"{}", method="POST")
         with urllib.request.urlopen(asked, timeout=60) as answer:

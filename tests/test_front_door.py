@@ -86,22 +86,6 @@ def test_a_python_too_old_is_told_so_in_one_line() -> None:
     )
 
 
-@pytest.mark.slow
-@every_case("version", ["2.7", "3.6", "3.8", "3.10"])
-def test_each_old_python_that_is_here_is_told_so_in_one_line(version: str) -> None:
-    folder = Path.home() / ".pyenv/versions"
-    here = [shutil.which(f"python{version}"), *folder.glob(f"{version}.*/bin/python")]
-    for python in filter(None, here):
-        done = subprocess.run([python, str(COURSE), "lab"], capture_output=True, text=True)
-        if done.returncode == 127:  # a shim of pyenv's, with nothing behind it
-            continue
-        told = f"The course needs Python 3.11 or newer; this is {version} at "
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-        assert done.stderr.startswith(told)
-        return
-    pytest.skip(f"Python {version} is not here")
-
-
 # --- What needs no installation --------------------------------------------------------------
 
 
