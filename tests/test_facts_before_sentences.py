@@ -11,7 +11,7 @@ import findings_page
 import pytest
 from every_case import every_case
 from library_trees import LIBRARY, nodes_of
-from templates_of_sentences import CALLS, SPEAKING, Followed, followed, templates
+from templates_of_sentences import CALLS, Followed, followed
 
 from course_lib.wording.findings import CODES
 
@@ -168,35 +168,6 @@ def test_these_tests_find_what_they_look_for(tmp_path: Path) -> None:
     )
     assert set(flattened(bad)) == {2, 5}
     assert set(read_back(nodes_of(bad))) == {3}
-
-
-def test_a_template_is_found_with_the_codes_that_it_can_have(tmp_path: Path) -> None:
-    for name in SPEAKING:
-        (tmp_path / name).touch() if name.endswith(".py") else (tmp_path / name).mkdir()
-    (tmp_path / "diagnosis" / "some.py").write_text(
-        "ROWS = {1: ('wrong-index', 'One.')}\n"
-        "def a(kind, n):\n"
-        "    code = 'timeout' if kind else 'wrong-result'\n"
-        "    if kind:\n"
-        "        text = say('It takes {n} turns.', n=n)\n"
-        "    else:\n"
-        "        text = 'It is wrong.'\n"
-        "    yield finding(code, text)\n"
-        "    text = 'Something else.'\n"
-        "    yield finding('not-used', text, None, 'Which?')\n"
-        "    for code, text in (('wrong-index', 'Two.'), ('wrong-formula', 'Three.')):\n"
-        "        yield Slip(code, text, '')\n"
-        "    code, text = ROWS.get(n, ('wrong-formula', 'Four.'))\n"
-        "    yield finding(code, text)\n",
-        encoding="utf-8",
-    )
-    assert templates(tmp_path) == {
-        "timeout": (["It takes {n} turns."], []),
-        "wrong-result": (["It is wrong."], []),
-        "not-used": (["Something else."], ["Which?"]),
-        "wrong-index": (["One.", "Two."], []),
-        "wrong-formula": (["Four.", "Three."], []),
-    }
 
 
 @pytest.mark.slow

@@ -43,12 +43,6 @@ LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 INTRINSICS = "course_lib.intrinsics"
 
 SMALL = {
-    "histogram": """
-        i = cuda.grid(1)
-        cuda.atomic.add(out, data[i] % 10, 1)
-        cuda.atomic.max(out, 11, data[i])
-        cuda.atomic.min(out, 12, data[i])
-    """,
     "votes": """
         i = cuda.grid(1)
         out[i] = cuda.syncthreads_count(data[i] > 3)
@@ -73,26 +67,11 @@ SMALL = {
             return
         out[i] = total
     """,
-    "local": """
-        mine = cuda.local.array(8, int64)
-        i = cuda.grid(1)
-        for k in range(8):
-            mine[k] = (data[i] + k * 5) % 11
-        for a in range(8):
-            for b in range(7 - a):
-                if mine[b] > mine[b + 1]:
-                    mine[b], mine[b + 1] = mine[b + 1], mine[b]
-        out[i] = mine[0] * 100 + mine[7]
-    """,
     "integers": """
         i = cuda.grid(1)
         x = int(data[i])
         out[i] = (x // 3) * 1000 + (x % 3) * 100 + (x ^ 5) + (x << 2) + (x >> 1) + abs(x) + ~x
         out[i] += min(x, 2) * max(x, -2) + (x & 6) * (x | 1) + x ** 2 - (-7 < x <= 9)
-    """,
-    "grid of a stride": """
-        for i in range(cuda.grid(1), data.size, cuda.gridsize(1)):
-            out[i] = data[i] * 2 + cuda.blockDim.x + cuda.gridDim.x
     """,
 }
 

@@ -54,24 +54,6 @@ def add(name: str, body: str, arguments: Callable[[], dict[str, Any]], **rest: A
 
 
 add(
-    "mandelbrot",
-    """
-height, width = out.shape
-i = cuda.grid(1)
-if i < height * width:
-    c = complex(-2.0 + 3.0 * (i % width) / width, -1.0 + 2.0 * (i // width) / height)
-    z = 0.0j
-    steps = 0
-    for k in range(30):
-        z = z * z + c
-        if z.real * z.real + z.imag * z.imag >= 4:
-            break
-        steps += 1
-    out[i // width, i % width] = steps
-""",
-    lambda: {"out": np.zeros((9, 10), np.int32)},
-)
-add(
     "arithmetic",
     """
 i = cuda.grid(1)
@@ -107,45 +89,6 @@ if i < a.size:
 """,
     lambda: {"a": _some_complex(70), "out": np.zeros((70, 6), np.complex128)},
 )
-add(
-    "shared complex",
-    """
-s = cuda.shared.array(48, complex64)
-t = cuda.threadIdx.x
-s[t] = a[cuda.grid(1)]
-cuda.syncthreads()
-l = cuda.local.array(2, np.complex128)
-l[0] = s[47 - t]
-l[1] = 1
-out[cuda.grid(1)] = l[0] * l[1]
-""",
-    lambda: {"a": _some_complex(96, np.complex64), "out": np.zeros(96, np.complex64)},
-)
-add(
-    "ufuncs",
-    """
-i = cuda.grid(1)
-if i < a.size:
-    x = a[i]
-    out[i, 0] = np.sin(x) + np.arctan2(x, 2.0)
-    out[i, 1] = np.minimum(x, 0.5) + np.hypot(x, 1.0)
-    out[i, 2] = np.log(np.maximum(x, 0.25))
-    out[i, 3] = np.logical_and(x > 0, i > 4) + np.true_divide(x, 3.0)
-""",
-    lambda: {"a": np.linspace(-2, 2, 60), "out": np.zeros((60, 4))},
-)
-add(
-    "no axes",
-    """
-i = cuda.grid(1)
-if i < out.size:
-    out[i] = a[()] * i
-if i == 0:
-    total[()] += 2
-    out[0] = total[()] + total.ndim
-""",
-    lambda: {"a": np.array(2.5), "total": np.array(1.0), "out": np.zeros(70)},
-)
 
 add(
     "vector types",
@@ -167,22 +110,6 @@ if i < out.shape[0]:
 def turned(v):
     return cuda.float32x4(v.w, v.x, v.y, v.z)
 """,
-)
-add(
-    "compare and swap",
-    """
-i = cuda.grid(1)
-old = cuda.atomic.compare_and_swap(lock, 0, 7)
-if old == 0:
-    out[0] += 1
-if i < 70:
-    out[i + 1] = cuda.atomic.cas(many, i, i % 9, -5)
-""",
-    lambda: {
-        "lock": np.zeros(3, np.int32),
-        "many": np.arange(70) % 7,
-        "out": np.zeros(71, np.int32),
-    },
 )
 
 
@@ -394,18 +321,6 @@ if i < a.size:
         "a": np.arange(70, dtype=np.uint8),
         "b": np.arange(-70, 0, dtype=np.int16),
         "out": np.zeros((70, 5)),
-    },
-)
-add(
-    "fields of records, one of them of several numbers",
-    """
-i = cuda.grid(1)
-if i < r.size:
-    out[i] = r[i].m + r[i].v[0] * r[i].v[2]
-""",
-    lambda: {
-        "r": np.ones(70, [("v", np.float32, 3), ("m", np.float32)]),
-        "out": np.zeros(70),
     },
 )
 
