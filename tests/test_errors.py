@@ -6,8 +6,7 @@ import pytest
 
 pytest.importorskip("IPython")
 
-from course_lib.wording.errors import LaunchRefused, PlainError
-from course_lib.wording.findings import finding
+from course_lib.wording.errors import PlainError
 
 
 def test_a_notebook_shows_the_sentence_and_no_traceback(
@@ -20,16 +19,3 @@ def test_a_notebook_shows_the_sentence_and_no_traceback(
     shown = capsys.readouterr()
     assert "Only this sentence." in shown.out + shown.err
     assert "Traceback" not in shown.out + shown.err
-
-
-def test_a_refused_launch_gives_its_reasons_most_specific_first() -> None:
-    reasons = [
-        finding("unsupported", "The emulator knows no lambdas.", line=3),
-        finding("compile-error", "A kernel returns nothing.", line=7, hint="Write to an array."),
-    ]
-    refused = LaunchRefused("add", reasons)
-    assert [each.code for each in refused.findings] == ["compile-error", "unsupported"]
-    assert str(refused) == (
-        "add did not run. Line 7: A kernel returns nothing. Write to an array. "
-        "Line 3: The emulator knows no lambdas."
-    )

@@ -37,20 +37,6 @@ def launches():
     undo()
 
 
-def test_a_launch_with_and_without_stream_and_shared_memory(launches) -> None:
-    kernel = cuda.jit(add_one)
-    x = np.zeros(4, np.float32)
-    stream = cuda.stream()
-    kernel[1, 32](x)
-    kernel[(2, 3), (8, 4), stream, 1024](x)
-    assert [launch[1:5] for launch in launches] == [
-        (1, 32, 0, 0),
-        ((2, 3), (8, 4), stream, 1024),
-    ]
-    assert launches[0][0] is kernel
-    assert launches[0][5][0] is x
-
-
 def test_a_launch_configured_before_start_is_emulated_too() -> None:
     kernel = cuda.jit(add_one)
     noted = []

@@ -107,19 +107,6 @@ def test_its_names_are_numbas_until_they_are_taken_back(
     assert not [name for name in sys.modules if name.partition(".")[0] == "numba"]
 
 
-def test_a_numba_without_a_cuda_part_gets_its_own_names_back(
-    fake: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    numba = ModuleType("numba")
-    vars(numba).update(float32="Numba's", njit="Numba's")
-    monkeypatch.setitem(sys.modules, "numba", numba)
-    undo = successor.put_in_place(fake)
-    assert isinstance(numba.float32, Number)
-    assert (numba.cuda, numba.njit) == (fake, "Numba's")
-    undo()
-    assert (numba.float32, hasattr(numba, "cuda")) == ("Numba's", False)
-
-
 def test_without_the_private_variable_one_sentence_says_so(fake: ModuleType) -> None:
     with (
         pytest.raises(CompilerMissing, match="asks the driver for its GPU in a way"),

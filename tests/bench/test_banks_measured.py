@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course_lib.measurements.banks import tiled, transpose
+from course_lib.measurements.banks import transpose
 
 
 def test_the_transposes_lie_between_a_copy_and_no_tile() -> None:
@@ -13,14 +13,6 @@ def test_the_transposes_lie_between_a_copy_and_no_tile() -> None:
     order = ["copy", "padded", "row & 31", "row & 7", "tile", "no tile"]
     assert sorted(seen.ms, key=seen.ms.__getitem__) == order
     assert seen.gb_per_s["copy"] == pytest.approx(2 * 4 * 16384**2 / (seen.ms["copy"] / 1e3) / 1e9)
-
-
-@pytest.mark.parametrize("tile", [16, 32])
-def test_padding_costs_loads_and_time(tile: int) -> None:
-    """Of sA four steps are loaded at once: a quarter and one. Padded, one by one: one and one."""
-    plain, padded = tiled(tile, padded=False), tiled(tile, padded=True)
-    assert (plain.loads_per_fma, padded.loads_per_fma) == (1.25, 2)
-    assert plain.ms < padded.ms
 
 
 def test_what_was_not_measured_is_refused() -> None:

@@ -153,3 +153,13 @@ def test_an_atomic_extreme_leaves_out_new_nans_and_keeps_an_old_one(name: str, u
     run_clean(body, 1, 6, out, old, x, parameters="out, old, x")
     assert out[0] == {"max": 7, "min": 1}[name]
     assert np.isnan(out[1])
+
+
+def test_polar_coordinates_at_the_edges() -> None:
+    """As Python has them; an angle without a direction leaves nothing of a length of zero."""
+    edges = [0.0, -0.0, 1.5, -2.0, math.inf, -math.inf, math.nan]
+    pairs = [(r, phi) for r in edges for phi in edges if not math.isinf(phi) or r == 0]
+    given, out = np.array(pairs), np.zeros(len(pairs), np.complex128)
+    body = "i = cuda.threadIdx.x\nout[i] = cmath.rect(given[i, 0], given[i, 1])"
+    run_clean(body, 1, len(pairs), out, given, parameters="out, given", before="import cmath")
+    np.testing.assert_allclose(out, [cmath.rect(*pair) for pair in pairs], atol=1e-15)

@@ -79,21 +79,6 @@ def test_footprints_are_what_the_emulator_counts():
             assert found.used_bytes <= found.moved_bytes
 
 
-def test_a_sector_names_its_lanes(patterns):
-    start = patterns.state()
-    assert [start[f"who{number}"]["text"] for number in range(4)] == [
-        "0–7",
-        "8–15",
-        "16–23",
-        "24–31",
-    ]
-    back = patterns.state(pattern=NAMES.index("reversed: x[31 - i]"))
-    assert back["who0"]["text"] == "24–31"
-    one = patterns.state(pattern=NAMES.index("all the same: x[0]"))
-    assert one["who0"]["text"] == "0–31"
-    assert "broadcast" in patterns.sentence(pattern=NAMES.index("all the same: x[0]"))
-
-
 def test_the_formula_and_the_size(patterns):
     assert patterns.size_bytes < 200_000
     assert patterns.state(offset=3)["formula"]["text"] == "x[i + 3]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -75,16 +74,6 @@ def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
     assert hatched(picture) == 4
     assert "4 threads write nothing" in picture.alt
     assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
-
-
-@pytest.mark.parametrize("name", ["one_tile_product", "convolve", "fetch_and_add"])
-def test_threads_that_only_help_their_block_are_hatched_and_counted(name: str) -> None:
-    """They guard the store and not the load: the point of such a task."""
-    around = used_by(TASKS[name]) + "\n"
-    picture = figures.own_run(name, kernel_of(name, around + TASKS[name].answer))
-    assert hatched(picture) > 0
-    assert re.search(r"[1-9]\d* threads write to shared memory only \(hatched\)", picture.alt)
-    assert "write nothing" not in picture.alt
 
 
 @pytest.mark.long

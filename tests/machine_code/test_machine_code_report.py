@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
-
 import numpy as np
 import pytest
 
@@ -188,10 +186,3 @@ def test_without_a_disassembler_the_rest_still_stands():
     text = made(mix=None, loop=(), code=(), note="The instruction mix needs nvdisasm.").text()
     assert "40 registers" in text
     assert text.endswith("The instruction mix needs nvdisasm.")
-
-
-def test_lines_of_a_notebooks_cell_are_found(monkeypatch):
-    cell = ["a = 1\n", "b = a * a\n"]
-    monkeypatch.setitem(linecache.cache, "<cell-7>", (10, None, cell, "<cell-7>"))
-    loop = (Instruction(0, "", "FFMA", "R0, R1, R2, R0", "/home/student/<cell-7>", 2),)
-    assert "1     2  b = a * a" in made(loop=loop).text()

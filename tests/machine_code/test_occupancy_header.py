@@ -112,17 +112,6 @@ def test_no_difference_in_thousands_of_random_calls(gpu, by_header):
     assert not different, f"{len(different)} of {ROUNDS}, first: {different[0]}"
 
 
-def test_the_random_calls_meet_every_limit_and_every_refusal():
-    limiters, refusals = set(), set()
-    for gpu in DEVICES:
-        for _, *numbers in random_calls(gpu, ROUNDS, random.Random(gpu)):
-            found = resident_blocks(device(gpu).sm, *numbers)
-            limiters |= set(found.limiters) if found.launches else set()
-            refusals.add(" ".join(found.why_not.split()[:2]))
-    assert limiters == {"warps", "registers", "shared memory", "blocks"}
-    assert refusals == {"", "A block", "A thread"}
-
-
 def test_the_one_place_where_we_are_stricter(by_header):
     """The header lets 256 registers pass; an instruction can name 255."""
     theirs = by_header([("A6000", 32, 256, 0)])[0]

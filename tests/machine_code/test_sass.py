@@ -94,47 +94,6 @@ def test_a_guarded_exit_goes_on():
     assert found == ["EXIT", "FFMA", "BRA"]
 
 
-def test_a_predicate_may_be_an_operand():
-    found = opcodes(".L_x_0:", "FFMA R0, R1, R2, R0", "BRA.U UP0, `(.L_x_0)", "IADD3 R1", "EXIT")
-    assert found == ["FFMA", "BRA.U"]
-
-
-def test_code_that_lies_elsewhere_belongs_to_the_loop_all_the_same():
-    found = opcodes(
-        ".L_x_0:",
-        "FFMA R0, R1, R2, R0",
-        "@P0 BRA `(.L_x_2)",
-        ".L_x_1:",
-        "@P1 BRA `(.L_x_0)",
-        "EXIT",
-        ".L_x_2:",
-        "MUFU.RCP R3, R0",
-        "BRA `(.L_x_1)",
-    )
-    assert found == ["FFMA", "BRA", "BRA", "MUFU.RCP", "BRA"]
-
-
-def test_threads_that_meet_again_make_no_loop():
-    # Two regions use the same barrier register; the second BSYNC does not lead to the first label.
-    rows = (
-        "BSSY B0, `(.L_x_1)",
-        "@P0 BRA `(.L_x_0)",
-        "FFMA R0, R1, R2, R0",
-        ".L_x_0:",
-        "BSYNC B0",
-        ".L_x_1:",
-        "BSSY B0, `(.L_x_3)",
-        "@P0 BRA `(.L_x_2)",
-        "FFMA R0, R1, R2, R0",
-        ".L_x_2:",
-        "BSYNC B0",
-        ".L_x_3:",
-        "EXIT",
-    )
-    assert sass.loops(code(*rows)) == []
-    assert len(sass.reachable(code(*rows))) == 9
-
-
 def test_a_meeting_point_may_lie_elsewhere():
     found = opcodes(
         ".L_x_0:",

@@ -10,7 +10,7 @@ from by_path import module_at
 from course_lib import machine_code
 from course_lib.curriculum import TASKS
 from course_lib.machine_code import CompilerMissing
-from course_lib.measurements.machine_code import counted, global_loads, names
+from course_lib.measurements.machine_code import counted, names
 
 SCRIPT = module_at(Path(__file__).parents[2] / "benchmarks" / "stored_machine_code.py")
 
@@ -32,13 +32,6 @@ def test_the_stored_counts_are_those_of_this_compiler(name: str, tmp_path: Path)
     stored = counted(name)
     assert each == pytest.approx(stored.instructions, rel=0.05)
     assert (report.spill_store_bytes > 0) == (stored.spilled_bytes > 0)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here")
-@pytest.mark.parametrize("name", SCRIPT.ASKED)
-def test_a_store_between_two_loads_keeps_both(name: str, tmp_path: Path) -> None:
-    assert compiled(SCRIPT.global_loads, name, tmp_path) == global_loads(name)
 
 
 def test_what_the_lesson_says_about_them() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ import pytest
 
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.student import progress
-from course_lib.tab.checks import IMPORTS
 from course_lib.tab.requests import ANSWERED_BY, answer
 
-ROOT = Path(__file__).parents[2]
 RACE = TASKS["place_the_barriers"].answer.replace("cuda.syncthreads()\n        total", "total")
 MAT_ADD = """\
 @cuda.jit
@@ -155,19 +152,6 @@ def test_nothing_that_is_typed_is_run(tmp_path: Path) -> None:
         {"name": "a", "made": f"open({str(target)!r}, 'w')"}, {"name": "out", "made": "np.ones(4)"},
     ])  # fmt: skip
     assert not target.exists()
-
-
-def test_the_imports_of_every_lesson_with_something_to_type_are_there() -> None:
-    known = r"(?:from (?:numba|course_lib\.intrinsics)|import (?:numpy|math))\b"
-    lessons = {each.lesson for each in (*TASKS.values(), *EXERCISES.values())}
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        if path.stem.split("_")[0] not in lessons:
-            continue
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        code = "\n".join("".join(each["source"]) for each in cells if each["cell_type"] == "code")
-        for line in re.findall(rf"^{known}.*$", code, re.MULTILINE):
-            names = line.split("import ")[1].split(",")
-            assert all(each.strip() in IMPORTS for each in names), (path.name, line)
 
 
 # --- everything else ----------------------------------------------------------------------------

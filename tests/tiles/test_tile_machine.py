@@ -123,13 +123,6 @@ def test_a_slip_is_named_at_its_line(case: str, slip: tuple[str, str, str, int])
     assert (code, line) in [(finding.code, finding.line) for finding in told], told
 
 
-def test_what_nobody_wrote_is_told() -> None:
-    grid, arguments, *_ = CASES["product in cuTile"].launch(np.random.default_rng(0), (34, 37, 22))
-    profile = emulate_tiles(CUTILE_PRODUCT)[grid[0] - 1, grid[1]](*arguments)
-    (found,) = profile.findings
-    assert found.code == "incomplete-output" and "44 of the 748 elements of C" in str(found)
-
-
 def test_a_cell_that_another_program_reads_is_a_race() -> None:
     text = """
 import cuda.tile as ct
