@@ -74,6 +74,14 @@ def test_the_places_quote_the_data_sheet(name):
     assert bool(stars) == ("* second-hand" in words)
 
 
+@pytest.mark.slow
+def test_strips_of_32_fit_nowhere_and_tiles_everywhere():
+    alt = figures.strips_fit().alt
+    assert "two tiles, 32 × 32, 8 KiB: fit everywhere" in alt
+    assert "both strips, BM = 4, 128 KiB: fit A100-80, H100" in alt
+    assert "both strips, BM = 32, 1 MiB: fit nowhere" in alt
+
+
 # --- roofline -----------------------------------------------------------------------------------
 
 
