@@ -76,6 +76,13 @@ def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
     assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
 
 
+def test_who_loads_the_same_element_is_shown_and_said() -> None:
+    picture = figures.own_run("column_plus_row", answer_of("column_plus_row"))
+    assert "wrote out[2, 4] from a[2] and b[4] (yellow: who loads one of them)." in picture.alt
+    alone = figures.own_run("double_matrix", answer_of("double_matrix"))
+    assert "yellow" not in alone.alt
+
+
 @pytest.mark.long
 def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
     """What is drawn of a run shows what its own task is about."""
@@ -87,6 +94,16 @@ def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
         key = task.lesson, figures.own_run(task.id, kernel).alt
         assert key not in seen, f"{task.id} and {seen[key]} end with the same picture"
         seen[key] = task.id
+
+
+def test_shared_memory_and_its_barrier_stand_between() -> None:
+    picture = figures.own_run("reverse_sixteen", answer_of("reverse_sixteen"))
+    assert "16 shared cells · 1 barrier" in picture.alt
+    assert "with what thread 5 had put into buffer[5]" in picture.alt
+    written = {each.get_text() for each in picture.figure.axes[0].texts}
+    assert {"thread", "buffer", "barrier", "y"} <= written
+    # From 16 threads to the buffer, from the buffer to 16 elements, and the barrier.
+    assert len(picture.figure.axes[0].lines) == 33
 
 
 def copy_task(body: str) -> tuple[Task, Kernel]:
