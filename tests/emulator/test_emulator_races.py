@@ -8,11 +8,7 @@ from emulator_helpers import codes, run
 
 from course_lib.wording.sentences import Capital, Line, facts_of
 
-RAW, WAR, WAW = (
-    "race-read-after-write",
-    "race-write-after-read",
-    "race-write-after-write",
-)
+RAW, WAW = "race-read-after-write", "race-write-after-write"
 
 
 SHARED = "s = cuda.shared.array(64, float32)\ni = cuda.threadIdx.x\n"

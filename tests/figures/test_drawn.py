@@ -325,9 +325,6 @@ def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
     assert f"{sectors} sectors for 32 lanes, {share} of the bytes used" in alt
 
 
-# --- roofs ---------------------------------------------------------------------------------------
-
-
 # --- budgets of an SM, and the whole climb ------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from course_lib.figures.explore.banks import (
 )
 from course_lib.figures.requests import phases_of
 
-COLUMN, ROWS, ONE, HALVES = range(len(WALKS))
+COLUMN, ROWS, *_ = range(len(WALKS))
 
 
 @pytest.fixture(scope="module")

@@ -109,6 +109,3 @@ def test_an_own_launch_is_the_start_and_among_the_values():
     assert f"{found.warps} of {found.max_warps} warps" in own.sentence()
     with pytest.raises(ValueError):
         figures.explore_occupancy(threads=0)
-
-
-# --- thread tiles ---------------------------------------------------------------------------------

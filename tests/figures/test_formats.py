@@ -11,9 +11,6 @@ from course_lib import figures
 from course_lib.devices import device
 from course_lib.roofline import Point
 
-COUNTED = {"tf32": {32: 6e-4, 512: 7e-4}, "float32": {32: 1e-7, 512: 4e-7}}
-MEASURED = {"tf32": {1024: 6.9e-4, 8192: 7.0e-4}}
-
 
 def lines_of(picture):
     (axes,) = picture.figure.axes

@@ -16,12 +16,6 @@ PRODUCT = """
     total = float32(0)
     for t in range(3):
 """
-LINE = """
-    s = cuda.shared.array(66, float32)
-    i = cuda.threadIdx.x
-    g = cuda.grid(1)
-"""
-
 HAZARDS = (
     Hazard("transpose of a tile in place", TILE + """
     s[b, a] = x[g + 8 * b + a]
