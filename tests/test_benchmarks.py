@@ -30,23 +30,6 @@ def test_a_wrong_result_ends_the_benchmark(benchmark, wrong: float) -> None:
         benchmark.must_be_right(np.array([1, 1, wrong], np.float32), expected, "somebody")
 
 
-def test_every_kernel_has_a_row_for_each_of_its_sizes(benchmark) -> None:
-    for row in benchmark.ROWS + benchmark.QUICK_ROWS:
-        assert row.case in benchmark.CASES
-    assert len(benchmark.CASES) >= 8
-    for name, case in benchmark.CASES.items():
-        rows = {row.size for row in benchmark.ROWS if row.case == name and row.beside_numba}
-        assert rows >= set(case.sizes) and len(case.sizes) >= 3
-
-
-def test_the_ratio_is_theirs_over_ours(benchmark) -> None:
-    ours = [benchmark.Seconds(clock, clock / 2) for clock in (1.0, 2.0, 9.0)]
-    result = benchmark.Result(benchmark.ROWS[0], ours, benchmark.Seconds(100.0, 80.0))
-    assert result.ratio("clock") == 50
-    assert result.ratio("processor") == 80
-    assert "| 50x, 80x |" in benchmark.table([result])
-
-
 def test_a_promise_is_about_the_largest_size_done_within_a_minute(benchmark) -> None:
     def result(size: int, theirs: float, case: str = "stencil", label: str = "everything"):
         options = benchmark.EVERYTHING if label == "everything" else benchmark.PLAIN
