@@ -205,7 +205,13 @@ def test_a_transpose_without_a_tile_earns_nothing_for_free_banks() -> None:
         ('    """Only words."""\n', 1, "still empty"),
         ("    C = A + B\n", 2, "gives the name C a new meaning"),
         ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
-        ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 1, "writes no element of C"),
+        ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 3, "stores nothing in C"),
+        (
+            "    c = C[0, 0]\n    if True:\n        c += 1\n    c = 7\n",
+            5,
+            "each thread has its own c",
+        ),
+        ("    x, y = cuda.grid(2)\n", 1, "writes no element of C"),
     ],
 )
 def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: str) -> None:
