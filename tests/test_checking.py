@@ -141,6 +141,27 @@ def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "line", "words"),
+    [
+        ('    """Only words."""\n', 1, "still empty"),
+        ("    C = A + B\n", 2, "gives the name C a new meaning"),
+        ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
+        ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 3, "stores nothing in C"),
+        (
+            "    c = C[0, 0]\n    if True:\n        c += 1\n    c = 7\n",
+            5,
+            "each thread has its own c",
+        ),
+        ("    x, y = cuda.grid(2)\n", 1, "writes no element of C"),
+    ],
+)
+def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: str) -> None:
+    report = examine_source("mat_add", f"def mat_add(A, B, C):\n{body}")
+    [only] = report.findings
+    assert (only.code, only.line) == ("missing-answer", line) and words in only.message
+
+
+@pytest.mark.parametrize(
     ("body", "code", "words"),
     [
         ("    C[0, 0] = table[0, 0]\n", "compile-error", "mistyped"),

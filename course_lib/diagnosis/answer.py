@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source.source import Source
-from course_lib.diagnosis.source.tree import names_in, root_name
+from course_lib.diagnosis.source.tree import names_bound, names_in, names_read, root_name, walk
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, kernel_from
 from course_lib.wording.findings import Finding
@@ -222,8 +222,26 @@ def _nothing_written(kernel: Kernel, output: str) -> Finding:
             return tell("rebound", node.lineno, output=output)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
             return tell("compared", node.lineno)
-    kind = "empty" if kernel.is_empty else "no store"
-    return tell(kind, kernel.tree.lineno, kernel=kernel.name, output=output)
+    if kernel.is_empty:
+        return tell("empty", kernel.tree.lineno, kernel=kernel.name)
+    for statement in _never_used(kernel):
+        name = sorted(names_bound(statement))[0]
+        return tell("only a variable", statement.lineno, name=name, output=output)
+    return tell("no store", kernel.tree.lineno, kernel=kernel.name, output=output)
+
+
+def _never_used(kernel: Kernel) -> Iterator[ast.stmt]:
+    """The statements, the last one first, that work out a value that nothing reads later, and no
+    place of a thread. There is no loop."""
+    read: set[str] = set()
+    nodes = [node for node, _ in walk(kernel.tree) if isinstance(node, ast.stmt)]
+    for node in reversed(nodes):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            if not names_bound(node) & read and "cuda" not in names_read(node):
+                yield node
+            read |= names_read(node)
+        elif isinstance(node, ast.If):
+            read |= names_read(node.test)
 
 
 def missing(exercise: Exercise, kernel: Kernel) -> Finding | None:

@@ -37,6 +37,12 @@ tell = Words(
             "A single = stores the value on its right. Where should the value go?",
         ),
         "empty": Wording("missing-answer", "{kernel} is still empty: it writes nothing.", START),
+        "only a variable": Wording(
+            "missing-answer",
+            "This line only gives the variable {name} a value, and each thread has its own {name}. "
+            "The kernel stores nothing in {output}.",
+            WHICH_ELEMENT,
+        ),
         "no store": Wording(
             "missing-answer",
             "{kernel} writes no element of {output}.",

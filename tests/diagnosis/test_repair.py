@@ -123,6 +123,27 @@ def test_one_change_is_found_at_its_line(name: str) -> None:
         assert edit.kind == kind
 
 
+@pytest.mark.parametrize(
+    ("task", "right", "wrong", "told"),
+    [
+        ("put_seven", "= 7", "= 70", "`70`"),
+        ("add_ten_guarded", "+ 10", "+ 1000", "`1000`"),
+        ("add_ten_guarded", "+ 10", "- 250.0", "`250.0`"),
+        ("bytes_in_flight", "1e-9", "1e-6", "`1e-06`"),
+        # In two places of one assignment:
+        ("stage_tile", "number // 8, number % 8", "number // 16, number % 16", "`16`"),
+    ],
+)
+def test_a_wrong_number_is_told_though_the_right_one_stands_nowhere(
+    task: str, right: str, wrong: str, told: str
+) -> None:
+    text = max((TASKS[task].answer, TASKS[task].another), key=lambda text: right in text)
+    before, _, after = (HEAD + text).rpartition(right)
+    line = before.count("\n") + 1
+    [error, *_] = examine_source(task, before + wrong + after).errors
+    assert (error.line, told in error.message) == (line, True), error
+
+
 @pytest.mark.slow
 def test_where_the_numbers_point_is_tried_first() -> None:
     exercise, text, right, wrong, _ = SLIPS["tile offset"]

@@ -6,14 +6,14 @@ import ast
 from collections import ChainMap
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.functions.function_calls import Call, call
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
-from course_lib.diagnosis.source.tree import Node, Path, names_bound, names_read, node_at
+from course_lib.diagnosis.repair.ingredients import Off
+from course_lib.diagnosis.source.tree import names_bound, names_read
 from course_lib.emulator import Kernel, KernelRejected, Record
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
@@ -23,6 +23,7 @@ STEPS_OF_A_CALL = 20_000
 # Of a function that is changed; the changes of each statement are looked for among all nodes, so
 # that twice as long a function takes four times as long. The longest stored answer has 262.
 MOST_NODES = 1_500
+LARGEST = 1e300  # that is no longer looked at as a float
 USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
 
 
@@ -33,8 +34,10 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
     left = STEPS_OF_ALL_CHANGES
-    for edit in sorted(_edits(function, own, telling[0]), key=lambda edit: edit.cost):
-        changed = _changed(function, edit)
+    wrong = [each for each in calls if not each.right and abs(each.number or 0) < LARGEST]
+    off = Off.of([float(each.number or 0) for each in wrong], [each.wanted for each in wrong])
+    for edit in sorted(_edits(function, own, telling[0], off), key=lambda edit: edit.cost):
+        changed = edit.applied(function)
         for each in telling:
             steps = max(1, min(left, STEPS_OF_A_CALL))
             made = call(each.table, changed, each.arguments, steps)
@@ -65,7 +68,7 @@ def _stands_beside(one: Kernel, other: Kernel) -> bool:
     return one.file == other.file and bool(one.file or one.source == other.source)
 
 
-def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call) -> Iterator[Edit]:
+def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call, off: Off) -> Iterator[Edit]:
     """The changes of a function, and of those that it calls."""
     given = zip(function.parameters, call.arguments, strict=True)
     records = {name: each for name, each in given if isinstance(each, Record)}
@@ -80,30 +83,7 @@ def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call) -> Iterator[
         is_short = sum(1 for _ in ast.walk(kernel.tree)) <= MOST_NODES
         if isinstance(kernel.tree, ast.FunctionDef) and is_short:
             its_fields = fields if kernel is function else ()
-            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields)
-
-
-def _changed(function: Kernel, edit: Edit) -> Kernel:
-    """The function with the change made; what the change leaves as it is belongs to both."""
-    if edit.tree is not function.tree or edit.statements or edit.more:
-        return edit.applied(function)
-    tree = edit.tree
-    for path, value in edit.values.items():
-        placed = ast.copy_location(copy(value), node_at(tree, path))
-        tree = _with(tree, path, ast.fix_missing_locations(placed))
-    return replace(function, tree=tree)
-
-
-def _with(node: Node, path: Path, value: ast.expr) -> Node:
-    """A node with another expression at the end of a path."""
-    (name, number), rest, new = path[0], path[1:], copy(node)
-    old = getattr(node, name)
-    if number is None:
-        setattr(new, name, _with(old, rest, value) if rest else value)
-    else:
-        placed = _with(old[number], rest, value) if rest else value
-        setattr(new, name, [*old[:number], placed, *old[number + 1 :]])
-    return new
+            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields, off)
 
 
 def _as_typed(function: Kernel, records: Mapping[str, Record]) -> Typing:

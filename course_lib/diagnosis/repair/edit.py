@@ -9,7 +9,15 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
-from course_lib.diagnosis.source.tree import Path, copy_of, names_bound, names_read, node_at
+from course_lib.diagnosis.source.tree import (
+    Node,
+    Path,
+    copy_of,
+    names_bound,
+    names_read,
+    node_at,
+    with_others,
+)
 from course_lib.emulator import Kernel
 
 Function = ast.FunctionDef | ast.Lambda
@@ -118,34 +126,26 @@ class Edit:
         return replace(kernel, namespace=around) if names else kernel
 
     def changed(self) -> Function:
-        """A copy of the function with the change made."""
-        new = copy_of(self.tree)
+        """The function with the change made; what the change leaves as it is belongs to both."""
+        tree = self.tree
         for path, value in self.values.items():
-            owner, (name, number) = node_at(new, path[:-1]), path[-1]
-            placed = ast.copy_location(copy_of(value), node_at(self.tree, path))
-            if number is None:
-                setattr(owner, name, placed)
-            else:
-                getattr(owner, name)[number] = placed
+            tree = with_others(tree, path, [_placed(value, node_at(self.tree, path))])
         # Later statements first, so that the places of earlier ones stay.
         for path in sorted(self.statements, reverse=True):
-            _change_statement(new, path, self.statements[path])
-        for node in ast.walk(new):
-            if hasattr(node, "body") and isinstance(node.body, list) and not node.body:
-                node.body.append(ast.Pass())
-        return ast.fix_missing_locations(new)
+            change, there = self.statements[path], node_at(tree, path)
+            kept = (there,) if change.instead is None else change.instead
+            put_in = [*change.before, *kept, *change.after]
+            others = [new if new is there else _placed(new, there) for new in put_in]
+            tree = with_others(tree, path, others)
+        return tree
 
 
-def _change_statement(tree: Function, path: Path, change: StatementEdit) -> None:
-    name, number = path[-1]
-    assert number is not None
-    block = getattr(node_at(tree, path[:-1]), name)
-    kept = [block[number]] if change.instead is None else list(map(copy_of, change.instead))
-    block[number : number + 1] = [
-        *map(copy_of, change.before),
-        *kept,
-        *map(copy_of, change.after),
-    ]
+def _placed(new: Node, there: ast.AST) -> Node:
+    """A copy of a new part of the text; where it names no line, it gets that of a place."""
+    copied = copy_of(new)
+    if isinstance(new, ast.expr) or not hasattr(new, "lineno"):
+        ast.copy_location(copied, there)
+    return ast.fix_missing_locations(copied)
 
 
 def _is_of_a_loop(tree: Function, path: Path) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.expressions import COMPARISONS, of_expressions
-from course_lib.diagnosis.repair.ingredients import Ingredients, expression
+from course_lib.diagnosis.repair.ingredients import NOT_ALIKE, Ingredients, Off, expression
 from course_lib.diagnosis.repair.plain import of_plain_expressions
 from course_lib.diagnosis.repair.statements import (
     arguments_exchanged,
@@ -97,9 +97,9 @@ def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
 
 
 def alike_numbers(function: Ingredients) -> Iterator[Edit]:
-    """A number one larger or one smaller wherever it occurs in a test and what depends on it."""
+    """Another number wherever one occurs in a test and what depends on it, or in an assignment."""
     for node, path in function.nodes:
-        if not isinstance(node, ast.If):
+        if not isinstance(node, ast.If | ast.Assign):
             continue
         groups: dict[int, list[Path]] = defaultdict(list)
         for inner, below in function.nodes:
@@ -107,7 +107,8 @@ def alike_numbers(function: Ingredients) -> Iterator[Edit]:
                 if type(inner.value) is int and function.is_read(inner, below):
                     groups[inner.value].append(below)
         for number, places in groups.items():
-            for other in (number - 1, number + 1) if len(places) > 1 else ():
+            others = {number - 1, number + 1, *function.numbers} - {number}
+            for other in others if len(places) > 1 else ():
                 new: dict[Path, ast.expr] = {place: ast.Constant(other) for place in places}
                 yield function.values("number", 2, new, function.line(places[0]))
 
@@ -141,11 +142,12 @@ def edits_of(
     given: Collection[str],
     numbers: Sequence[int] = (),
     fields: Sequence[str] = (),
+    off: Off = NOT_ALIKE,
 ) -> list[Edit]:
     """Every small change to one function, except on lines that every student is given; in a plain
     function, `numbers` may replace its own numbers, and `fields` those of records.
     """
-    function = Ingredients(typing, constants, numbers, fields)
+    function = Ingredients(typing, constants, numbers, fields, off)
     found = [
         *of_expressions(function),
         *(of_plain_expressions(function) if numbers else ()),

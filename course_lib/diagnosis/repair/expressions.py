@@ -60,9 +60,11 @@ def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterato
         return
     for other in {0, 1, 2, number + 1, number - 1} - {number}:
         yield function.value("number", 1, path, ast.Constant(type(number)(other)))
+    for other in {*function.needed(number)} - {0, 1, 2, number - 1, number, number + 1}:
+        yield function.value("number", 1, path, ast.Constant(other))
     if type(number) is int:
         others = {*function.numbers, *((number // 2, 2 * number) if number > 3 else ())}
-        for other in others - {0, 1, 2, number - 1, number, number + 1}:
+        for other in others - {0, 1, 2, number - 1, number, number + 1, *function.needed(number)}:
             yield function.value("number", 2, path, ast.Constant(other))
         for name in function.whole_at(path):
             yield function.value("number varies", 2, path, named(name))

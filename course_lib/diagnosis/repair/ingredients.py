@@ -6,13 +6,46 @@ import ast
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from math import prod
+from typing import NamedTuple
+
+import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.source.tree import Path, indices_of, names_bound, names_read, walk
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
 
+Array = np.ndarray
+ALIKE = 1e-5  # so far apart, results in float32 are off by the same factor
+DIGITS = ".6g"  # of a number that follows from them
 REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+
+
+class Off(NamedTuple):
+    """What all wrong results have to be multiplied by, or what has to be added to them, where that
+    is one number for all; else 1 and 0."""
+
+    factor: float = 1.0
+    term: float = 0.0
+
+    @classmethod
+    def of(cls, got: Sequence[float] | Array, wanted: Sequence[float] | Array) -> Off:
+        """Of results, all of them wrong and finite, and what they should be."""
+        values, right = np.asarray(got, np.float64), np.asarray(wanted, np.float64)
+        if not values.size:
+            return cls()
+        with np.errstate(all="ignore"):
+            factors, terms = right / values, right - values
+        factor = float(factors.flat[0]) if _is_one_number(factors) else 1.0
+        return cls(factor or 1.0, float(terms.flat[0]) if _is_one_number(terms) else 0.0)
+
+
+def _is_one_number(numbers: Array) -> bool:
+    spread = np.ptp(numbers) if np.isfinite(numbers).all() else np.inf
+    return bool(spread <= ALIKE * np.abs(numbers).max())
+
+
+NOT_ALIKE = Off()
 
 
 class Ingredients:
@@ -22,6 +55,7 @@ class Ingredients:
         typing: of the function.
         constants: the whole numbers around the function that it names.
         more: numbers that are not in the text, and may be meant.
+        off: how far the results are off, if all are in the same way.
         fields: those of the records that a plain function is given, as texts: "device.warp_size".
 
     Attributes:
@@ -41,10 +75,12 @@ class Ingredients:
         constants: Sequence[str],
         more: Sequence[int] = (),
         fields: Sequence[str] = (),
+        off: Off = NOT_ALIKE,
     ) -> None:
         tree, parameters = typing.kernel.tree, typing.kernel.parameters
         assert isinstance(tree, ast.FunctionDef)
         self.tree, self.typing, self.more, self.fields = tree, typing, more, fields
+        self.off = off
         self.constants = frozenset(constants)
         self.nodes = list(walk(tree))
         self.at = {path: node for node, path in self.nodes}
@@ -93,6 +129,16 @@ class Ingredients:
         shapes = self.typing.layouts.values()
         lengths = {length for shape in shapes for length in (*shape, prod(shape))} | {*self.more}
         return sorted({int(side) for side in self.sides if side.isdigit()} | lengths)
+
+    def needed(self, number: int | float) -> list[int | float]:
+        """The numbers with which the results would be right, if this one enters them as a factor, a
+        divisor or a term. A whole number stays whole."""
+        factor, term = self.off
+        found = {float(f"{other:{DIGITS}}") for other in (number * factor, number / factor,
+                                                         number + term, number - term)}  # fmt: skip
+        if type(number) is int:
+            return sorted(int(other) for other in found if other.is_integer())
+        return sorted(found)
 
     @cached_property
     def cuda(self) -> str:

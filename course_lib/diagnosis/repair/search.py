@@ -24,6 +24,7 @@ from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
+from course_lib.diagnosis.repair.ingredients import Off
 from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
@@ -37,7 +38,7 @@ MOST_LANES = 30_000  # of one launch
 MOST_CHANGES = 400  # in one launch
 MOST_LOADS = 40  # of changes that load something, for which all lanes are gone through
 FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most
-SIFTED = 4  # launches in which changes are tried together
+SIFTED = 4  # launches at least in which changes are tried together
 MOST_WATCHED = 4  # changes that are tried by themselves
 AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 7  # from what was written and suspected, that a change may be
@@ -163,7 +164,9 @@ class Search:
 
     def first_verified(self, edits: list[Edit], order: Sequence[Trial]) -> Edit | None:
         """The first of the changes with which all launches are right, and no cost is new."""
-        for trial in order[:SIFTED]:  # in step: that costs least, and what is left is watched
+        for number, trial in enumerate(order):  # in step: that costs least
+            if number >= SIFTED and len(edits) <= MOST_WATCHED:
+                break
             in_step = replace(trial, case=replace(trial.case, schedule="lockstep"))
             edits = [variant.edit for variant in self.tried(edits, in_step) if variant.is_right]
         nearest = self.nearest(edits)[:MOST_WATCHED]
@@ -241,6 +244,9 @@ class Search:
     def edits(self, trial: Trial) -> list[Edit]:
         """Every small change to a function of the student's own, the likeliest first."""
         found: list[Edit] = []
+        outcome = trial.outcome
+        wrong = outcome.known & ~outcome.right
+        off = Off.of(outcome.values[wrong], outcome.expected[wrong])
         for typing in self.own_functions(typing_for(self.kernel, self.arguments(trial))):
             kernel = typing.kernel
             written = {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}
@@ -249,7 +255,7 @@ class Search:
                 for name, value in kernel.namespace.items()
                 if type(value) is int and name in written
             ]
-            found += edits_of(typing, constants, self.given)
+            found += edits_of(typing, constants, self.given, off=off)
         return sorted(found, key=lambda edit: edit.cost)
 
     def own_functions(self, typing: Typing) -> Iterator[Typing]:

@@ -133,7 +133,7 @@ def _text_of(edit: Edit) -> str:
     """What the student has written there; "" where it is more than one statement."""
     if edit.kind == "later start":
         return _first_line(node_at(edit.tree, next(iter(edit.statements))[:-1]))
-    if edit.kind == "name":  # wherever it stands
+    if edit.kind in ("name", "number"):  # wherever it stands
         return _first_line(node_at(edit.tree, edit.paths[0]))
     if edit.kind == "order":
         return _first_line(node_at(edit.tree, min(edit.paths)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -426,6 +427,20 @@ def node_at(tree: ast.AST, path: Path) -> Any:
         value = getattr(tree, name)
         tree = value if number is None else value[number]
     return tree
+
+
+def with_others(node: Node, path: Path, others: Sequence[ast.AST]) -> Node:
+    """A tree with others in place of the node at the end of a path: one, or any number of
+    statements. What they leave as it is belongs to both trees."""
+    (name, number), rest, new = path[0], path[1:], copy(node)
+    old = getattr(node, name)
+    if number is None:
+        setattr(new, name, with_others(old, rest, others) if rest else others[0])
+        return new
+    placed = [with_others(old[number], rest, others)] if rest else others
+    block = [*old[:number], *placed, *old[number + 1 :]]
+    setattr(new, name, block or ([ast.Pass()] if name == "body" else []))
+    return new
 
 
 def walk(node: ast.AST, path: Path = ()) -> Iterator[tuple[ast.AST, Path]]:

@@ -74,6 +74,21 @@ def _rows(machine: Machine, value: Any, fill: object = 0) -> np.ndarray:
     return machine.space.warps_of(np.broadcast_to(value, machine.space.shape), fill)
 
 
+def _rows_or_one(machine: Machine, value: Any) -> np.ndarray:
+    """The same for whole numbers; one row for all warps where all lanes have the same number."""
+    if np.size(value) == 1:
+        return np.full((1, 1, WARP_SIZE), value, np.int64)
+    return _rows(machine, value).astype(np.int64)
+
+
+def _of_lanes(rows: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """What the lanes hold whose numbers are given: a row for each warp, or one row for all."""
+    if lanes.shape[:2] == (1, 1):
+        held: np.ndarray = rows[:, :, lanes[0, 0]]
+        return held
+    return np.take_along_axis(rows, np.broadcast_to(lanes, rows.shape), axis=2)
+
+
 def _active_rows(machine: Machine) -> np.ndarray:
     return machine.space.warps_of(machine.active.full_array, False)
 
@@ -84,7 +99,7 @@ class Meeting:
 
     active: np.ndarray  # the lanes that take part
     absent: np.ndarray  # those that a mask names, that have not ended, and that do not come
-    masks: np.ndarray  # the mask that each lane passes
+    masks: np.ndarray  # the mask that each lane passes; one row for all warps if it is the same
 
     def groups(self) -> np.ndarray:
         """For each lane those that meet it here, as bits."""
@@ -94,7 +109,7 @@ class Meeting:
     def has(self, lanes: np.ndarray) -> np.ndarray:
         """Whether each lane's partner, given by its number, takes part and is named."""
         named = (self.masks & _LANE_BITS[lanes]) != 0
-        given: np.ndarray = named & np.take_along_axis(self.active, lanes, axis=2)
+        given: np.ndarray = named & _of_lanes(self.active, lanes)
         return given
 
 
@@ -106,7 +121,7 @@ def meet(machine: Machine, node: ast.Call, mask: Value) -> Meeting:
     machine.observers.meets(machine.active)
     active = _active_rows(machine)
     name = ast.unparse(node.func).rsplit(".", 1)[-1]
-    masks = _rows(machine, mask).astype(np.int64).astype(np.uint64) & _ALL_LANES
+    masks = _rows_or_one(machine, mask).astype(np.uint64) & _ALL_LANES
     unnamed = active & ((masks & _LANE_BITS) == 0)
     if unnamed.any():
         machine.observers.unnamed(name, unnamed, machine.line)
@@ -142,12 +157,12 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         assert isinstance(dtype, np.dtype)
         rows = _rows(machine, machine.convert(values[1], dtype))
         lane = np.arange(WARP_SIZE)
-        wanted = source(lane, _rows(machine, values[2]).astype(np.int64))
+        wanted = source(lane, _rows_or_one(machine, values[2]))
         inside = (wanted >= 0) & (wanted < WARP_SIZE)
-        wanted = np.broadcast_to(np.where(inside, wanted, lane), rows.shape)
+        wanted = np.where(inside, wanted, lane)
         meeting = meet(machine, node, values[0])
         undefined = meeting.active & ~meeting.has(wanted) & (wanted != lane)
-        given = np.take_along_axis(rows, wanted, axis=2)
+        given = _of_lanes(rows, wanted)
         if undefined.any():
             name = ast.unparse(node.func).rsplit(".", 1)[-1]
             instead = (
@@ -157,8 +172,9 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
             )
             there = poison(dtype) if instead is None else _rows(machine, instead)
             given = np.where(undefined, there, given)
-            told = undefined & ~np.take_along_axis(meeting.absent, wanted, axis=2)
+            told = undefined & ~_of_lanes(meeting.absent, wanted)
             if told.any():
+                wanted = np.broadcast_to(wanted, rows.shape)
                 machine.observers.no_such_lane(name, told, wanted, meeting.active, machine.line)
         return machine.space.from_warps(given)
 
