@@ -16,7 +16,7 @@ from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART, OUTSIDE, is_misaligned
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
-from course_lib.diagnosis.faults import outside, traced
+from course_lib.diagnosis.faults import out_of_bounds, traced
 from course_lib.diagnosis.faults.indices import depends_on_rounding, lost_number
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.holds import what_holds
@@ -365,7 +365,7 @@ class Examination:
         # larger ones make better examples.
         apart = [finding for finding in first if finding.code == APART]
         own = self.source.own_arrays()
-        return outside.one_for_each_array([*apart, *later, *first], own)
+        return out_of_bounds.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks

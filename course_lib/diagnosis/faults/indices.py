@@ -10,7 +10,7 @@ import numpy as np
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults.outside import line_of
+from course_lib.diagnosis.faults.out_of_bounds import line_of
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.source import Source, Threads, value_in

@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults import guards, indices, outside
+from course_lib.diagnosis.faults import indices, out_of_bounds, thread_tests
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.trial import Trial, all_have_work
@@ -237,21 +237,21 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         if finding.code in launcher.exercise.forgiven:
             continue
         if finding.code in OUTSIDE:
-            finding = outside.explain_outside(
+            finding = out_of_bounds.explain_outside(
                 finding, reach, launcher.source, launcher.letters, launch
             )
             finding = _where_nobody_is_surplus(launcher, finding, trial, shapes)
         if finding.code == "float64-arithmetic":
             finding = indices.explain_float64(finding, launcher.source)
         if finding.code == "timeout":
-            finding = guards.explain_timeout(
+            finding = thread_tests.explain_timeout(
                 finding, trial.profile.stopped_in, launcher.budget_of(trial)
             )
             if trial.case in launcher.trails:
                 count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
-                finding = guards.with_elements(finding, count, most, exercise.output)
+                finding = thread_tests.with_elements(finding, count, most, exercise.output)
         if finding.code == APART:
-            finding = guards.explain_divergence(finding, launcher.source)
+            finding = thread_tests.explain_divergence(finding, launcher.source)
         finding = indices.explain_meeting(finding, launcher.source, trial.profile.block)
         finding = about_buffers(launcher.exercise, finding, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
@@ -260,7 +260,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         is_shown = finding.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (finding.code == APART or is_shown)
         found.append(launcher.seen_in(trial, finding, tells_sizes))
-    return outside.without_wide_followers(found, launcher.source)
+    return out_of_bounds.without_wide_followers(found, launcher.source)
 
 
 def _where_nobody_is_surplus(
@@ -278,7 +278,7 @@ def _where_nobody_is_surplus(
     threads = math.prod((*trial.profile.grid, *trial.profile.block))
     if elements < 2 * threads:
         return tell.again("all threads have work", each)
-    named = outside.with_its_index(each, launcher.source)
+    named = out_of_bounds.with_its_index(each, launcher.source)
     return named or tell.again("from where to where", each)
 
 

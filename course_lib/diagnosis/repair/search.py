@@ -168,7 +168,12 @@ class Search:
             if number >= SIFTED and len(edits) <= MOST_WATCHED:
                 break
             in_step = replace(trial, case=replace(trial.case, schedule="lockstep"))
-            edits = [variant.edit for variant in self.tried(edits, in_step) if variant.is_right]
+            variants = self.tried(edits, in_step)
+            if number < SIFTED:
+                edits = [variant.edit for variant in variants if variant.is_right]
+            else:  # a longer loop may be cut off here
+                wrong = {variant.edit for variant in variants if not variant.is_right}
+                edits = [edit for edit in edits if edit.is_of_a_loop or edit not in wrong]
         nearest = self.nearest(edits)[:MOST_WATCHED]
         most = min(map(self.distance, nearest), default=0) + ABOUT_AS_NEAR
         for is_near in (True, False):  # to count a cost takes long: the near ones first

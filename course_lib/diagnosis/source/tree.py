@@ -439,7 +439,9 @@ def with_others(node: Node, path: Path, others: Sequence[ast.AST]) -> Node:
         return new
     placed = [with_others(old[number], rest, others)] if rest else others
     block = [*old[:number], *placed, *old[number + 1 :]]
-    setattr(new, name, block or ([ast.Pass()] if name == "body" else []))
+    if not block and name == "body":
+        block = [ast.copy_location(ast.Pass(), old[number])]
+    setattr(new, name, block)
     return new
 
 

@@ -20,7 +20,8 @@ from course_lib.emulator.functions.arrays import (
 from course_lib.emulator.functions.library_functions import UFUNCS, check_arrays
 from course_lib.emulator.functions.library_functions import written_out as loop_of_ufunc
 from course_lib.emulator.functions.math_functions import NUMBER_METHODS
-from course_lib.emulator.inference.hints import (
+from course_lib.emulator.inference.typer import Environment, Typer
+from course_lib.emulator.inference.unknown_names import (
     METHODS_THAT_ALLOCATE,
     NUMBAS_ARRAY_ATTRIBUTES,
     NUMBAS_NUMBER_ATTRIBUTES,
@@ -30,7 +31,6 @@ from course_lib.emulator.inference.hints import (
     no_such_name,
     unknown_attribute,
 )
-from course_lib.emulator.inference.typer import Environment, Typer
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
 from course_lib.emulator.language.intrinsics import ATTRIBUTES, Typed, need

@@ -16,14 +16,6 @@ from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.builtin_functions import UNROLL
 from course_lib.emulator.inference.attributes import MethodTyper
-from course_lib.emulator.inference.hints import (
-    INSTEAD,
-    NUMBAS_FUNCTIONS,
-    NUMBAS_NUMPY,
-    lacking,
-    memory_at_run_time,
-    short_name,
-)
 from course_lib.emulator.inference.typer import (
     Closure,
     Environment,
@@ -32,6 +24,14 @@ from course_lib.emulator.inference.typer import (
     assigned_names,
     bound,
     places,
+)
+from course_lib.emulator.inference.unknown_names import (
+    INSTEAD,
+    NUMBAS_FUNCTIONS,
+    NUMBAS_NUMPY,
+    lacking,
+    memory_at_run_time,
+    short_name,
 )
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant

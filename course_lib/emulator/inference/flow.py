@@ -12,8 +12,8 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.builtin_functions import UNROLL, check_unrolled, item_type
-from course_lib.emulator.inference.hints import lacking
 from course_lib.emulator.inference.typer import Environment, NotKnownYet, Variable
+from course_lib.emulator.inference.unknown_names import lacking
 from course_lib.emulator.inference.values import ExpressionTyper
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import INTRINSICS, Typed

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.hints import ENUM_HINT, lacking
 from course_lib.emulator.inference.typer import Environment, Typer
+from course_lib.emulator.inference.unknown_names import ENUM_HINT, lacking
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.intrinsics import Typed

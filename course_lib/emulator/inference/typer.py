@@ -12,7 +12,7 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_DEPTH, MAX_LEAVES, MAX_TYPED_EXPRESSIONS
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.inference.hints import ENUM_HINT, shown
+from course_lib.emulator.inference.unknown_names import ENUM_HINT, shown
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.intrinsics import Typed

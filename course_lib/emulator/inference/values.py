@@ -27,9 +27,14 @@ from course_lib.emulator.functions import (
 )
 from course_lib.emulator.inference.attributes import AttributeTyper, FieldTyper
 from course_lib.emulator.inference.calls import CallTyper, belongs_around, only_values
-from course_lib.emulator.inference.hints import COMMON_BUILTINS, PYTHON_NAMES, hint_at_name, lacking
 from course_lib.emulator.inference.operations import OperatorTyper
 from course_lib.emulator.inference.typer import Environment, NotKnownYet, Typer, Variable
+from course_lib.emulator.inference.unknown_names import (
+    COMMON_BUILTINS,
+    PYTHON_NAMES,
+    hint_at_name,
+    lacking,
+)
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.language.kernel import Kernel, names_with

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from course_lib.diagnosis.codes import OUTSIDE, array_of
-from course_lib.diagnosis.faults import guards
+from course_lib.diagnosis.faults import thread_tests
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.source.source import Source, Threads, bound_line, value_in
 from course_lib.diagnosis.source.tree import THREAD, indices_of, loop_names, names_in, root_name
@@ -65,7 +65,7 @@ def explain_outside(
     if axis >= len(indices_of(access)):
         return each
     length = launch.shapes[array][axis] if array in launch.shapes else 0
-    thread = guards.thread_of(each, launch)
+    thread = thread_tests.thread_of(each, launch)
     stray = Stray(each, source, access, axis, index, length, thread)
     slot = stray.slot
     if isinstance(slot, ast.Constant):  # a number is no thread's own, so no test is missing
@@ -77,7 +77,7 @@ def explain_outside(
         return _on_another_axis(each, access, slot)
     output = list(launch.shapes)[-1]
     if not looping and stray.thread is not None:
-        right = guards.is_right_for(source, access, output, stray.thread)
+        right = thread_tests.is_right_for(source, access, output, stray.thread)
         if right:
             return _goes_too_far(stray, output if right == "its own" else "")
     if source.guards(access) and index >= reach[array][axis]:
@@ -331,7 +331,7 @@ def _is_size(source: Source, node: ast.expr) -> bool:
 
 def _wrong_check(stray: Stray, test: ast.expr, line: int) -> Finding:
     """A test lets a thread pass that it should stop: its clauses, worked out for that thread."""
-    clauses = stray.thread and guards.worked_out(stray.source, test, stray.thread)
+    clauses = stray.thread and thread_tests.worked_out(stray.source, test, stray.thread)
     kind = "test passed, worked out" if clauses else "test passed"
     return tell.again(kind, stray.found, line, line=line_of(stray.found), clauses=clauses)
 
