@@ -20,12 +20,7 @@ from course_lib.diagnosis.faults import out_of_bounds, traced
 from course_lib.diagnosis.faults.indices import depends_on_rounding, lost_number
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.holds import what_holds
-from course_lib.diagnosis.launch_choice import (
-    DRAW,
-    LaunchConfiguration,
-    choices,
-    far_cases,
-)
+from course_lib.diagnosis.launch_choice import LaunchConfiguration, choices
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
 from course_lib.diagnosis.number_patterns import (
@@ -37,6 +32,7 @@ from course_lib.diagnosis.number_patterns import (
 )
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
+from course_lib.diagnosis.sizes.far_cases import DRAW, far_cases
 from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
 from course_lib.diagnosis.trial import (
     Trial,
