@@ -202,7 +202,7 @@ def test_preparing_again_says_that_nothing_was_missing(
     assert course.main(["prepare"]) == 0 and len(handed) == 1
     assert capsys.readouterr().err == "Nothing was missing.\n"
     assert course.main(["prepare", "doctor", "release"]) == 0 and len(handed) == 1
-    assert capsys.readouterr().err == "No package is needed for doctor, release.\n"
+    assert capsys.readouterr().err == "No packages are needed for doctor, release.\n"
 
 
 def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
@@ -453,7 +453,7 @@ def test_an_index_out_of_reach_is_told_in_one_sentence(small: Path, tmp_path: Pa
     assert (done.returncode, done.stdout) == (1, "")
     assert said == [
         "pip could not reach the package index. Check the network (behind a proxy: set "
-        "HTTPS_PROXY) and run the same command again; it goes on from here."
+        "HTTPS_PROXY) and run the same command again; it continues from there."
     ]
     log = (root / ".venv/install.log").read_text()
     assert log.count("Retrying") == 1 and "No matching distribution" in log

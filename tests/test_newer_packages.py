@@ -136,7 +136,7 @@ def test_what_nobody_knows_yet_is_said_to_be_new(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, told = _lane(monkeypatch, capsys, "E   something else", 1)
-    assert status == 1 and "Known:" not in told and "add its line there" in told
+    assert status == 1 and "Known:" not in told and "add a line for each" in told
 
 
 def test_a_day_without_a_break(

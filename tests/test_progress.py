@@ -283,7 +283,7 @@ def test_what_is_exported_can_be_restored_and_keeps_what_is_not_understood() -> 
     restored(record(THERE, settings={"theme": "dark"}))
     file = progress.exported()
     progress._session = progress._Session()
-    assert progress.restore(file) == "Taken over: what is known of 3 tasks and exercises."
+    assert progress.restore(file) == "Added to your progress: 3 tasks and exercises."
     assert progress.exported() == file and "theme" in file
 
 
@@ -300,5 +300,5 @@ def test_a_damaged_file_is_told_in_one_sentence_and_changes_nothing(damaged: str
 
 def test_of_a_file_that_is_damaged_in_part_the_rest_is_taken_over() -> None:
     said = progress.restore(record({**THERE, "add_ten": {"passed": 3}, "no id!": {}}))
-    assert said.startswith("The file is damaged: only what can be read of it, 2 tasks")
+    assert said.startswith("The file is damaged. The part that can be read (2 tasks")
     assert set(progress.entries()) == {"sectors", "put_seven"}

@@ -366,7 +366,7 @@ def test_a_part_that_there_is_not_is_refused(
     assert bench.main(["--only", "bnaks"]) == 1
     assert "no part 'bnaks'; there are: ladder, tuning, banks, ncu" in capsys.readouterr().out
     assert bench.main(["--only", "ncu", "--json", "x.json"]) == 2
-    assert "no ladder was asked for" in capsys.readouterr().out
+    assert "you did not ask for the ladder" in capsys.readouterr().out
 
 
 def test_a_copy_without_benchmarks_says_so(

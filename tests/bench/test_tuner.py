@@ -145,7 +145,9 @@ def test_what_was_stored_is_not_lost(on_a_gpu, capsys, monkeypatch):
     less = Tuning(**{**vars(found()), "tried": {"cp_async": (tried(1024, 0.2),)}})
     monkeypatch.setattr(tuner, "tune_here", lambda *_: (less, []))
     bench.main(["--tune", "--store"])
-    assert "Not stored: Example-1 has cp_async at 4096" in capsys.readouterr().out
+    assert (
+        "Not stored: the stored file of Example-1 has cp_async at 4096" in capsys.readouterr().out
+    )
     assert tuning.load("Example-1", on_a_gpu.stored) == found()
 
 
@@ -153,7 +155,7 @@ def test_without_a_gpu_or_a_tile_to_choose_it_says_so(capsys):
     assert bench.main(["--tune"]) == 1
     assert "only a GPU can say" in capsys.readouterr().out
     assert bench.main(["--tune", "--rungs", "tiled"]) == 1
-    assert "These rungs have one tile only; others: cp_async" in capsys.readouterr().out
+    assert "Rungs with several tiles are cp_async" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("device", tuning.devices())
