@@ -425,6 +425,6 @@ def test_without_a_gpu_only_the_compiler_is_asked(
     assert lent.calls() == "two.py --store"
     told = capsys.readouterr().out.splitlines()
     assert told[-2:] == [
-        f"Left out: {part}. That only a GPU can say, and there is none here."
+        f"Left out: {part}. This can only be measured on a GPU, and there is none here."
         for part in ("ladder", "banks")
     ]

@@ -107,7 +107,7 @@ def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
         if asked == [task.id]:
             assert heading not in after
         elif task.id in asked:
-            assert f"leaves the task `{task.id}` out" in after[heading]
+            assert f"leaves out the task `{task.id}`" in after[heading]
         elif not re.search(rf"\b{task.id}\b", text):
             assert after[heading] == text
 
@@ -142,7 +142,7 @@ def test_a_line_that_is_needed_comes_along() -> None:
 
 @every_case("gives", ["for T in range(16): print(T)", "T = 4\nT += 1", "S = 4\nT = S + 1"])
 def test_what_takes_more_than_a_line_is_not_left_out(gives: str) -> None:
-    with pytest.raises(BuildError, match="what stays uses `T`, which stands where load_tile"):
+    with pytest.raises(BuildError, match="a part that stays uses `T`, which belongs to a part"):
         without_any_task(a_lesson(gives))
 
 
@@ -152,7 +152,7 @@ def test_an_exercise_that_is_left_out_needs_a_heading() -> None:
         code("# EXERCISE block_scan\ndef block_scan(): ..."),
         code("# EXERCISE transpose_tiled\ndef transpose_tiled(): ..."),
     ]
-    with pytest.raises(BuildError, match="nothing says where transpose_tiled begins"):
+    with pytest.raises(BuildError, match="no heading says where transpose_tiled begins"):
         _without(cells, "## Exercise", exercise_id, lambda each: each == "block_scan")
 
 

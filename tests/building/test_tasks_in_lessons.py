@@ -67,7 +67,7 @@ def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> Non
     ("placed", "number", "words"),
     [
         (("put_eight",), "00", "there is no task put_eight"),
-        (("put_seven", "put_seven"), "00", "stands there twice"),
+        (("put_seven", "put_seven"), "00", "is there twice"),
         (("put_seven",), "01", "belongs to lesson 00"),
     ],
 )
