@@ -151,8 +151,8 @@ def test_the_page_about_the_bench_says_what_is_stored():
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     said = re.search(
         r"`coalesced` (\d+) % and `tiled` (\d+) % on an H200 at 4096³.*? they reach (\d+) % "
-        r"and (\d+) % of the speed of the same twins\. Lesson 08 shows both\. All other rungs reach "
-        r"(\d+) % and more",
+        r"and (\d+) % of the speed of the same twins\. Lesson 08 shows both\. All other rungs "
+        r"reach (\d+) % and more",
         page,
     )
     assert said is not None
