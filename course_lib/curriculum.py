@@ -282,7 +282,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
     Lesson(
         number="10b",
         slug="hopper",
-        title="Hopper: copies and products by themselves",
+        title="Hopper: copies and products in the background",
         minutes=60,
         goals=(
             "Describe a tile to wgmma, and say what the warps are spared",

@@ -27,16 +27,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         OPTION,
         action="store_true",
-        help="run numba.cuda's kernels on an emulator: a race or an access outside an array fails "
-        "the test, and what a launch costs beyond its need is told at the end",
+        help="run numba.cuda's kernels on an emulator: a race or an access outside an array makes "
+        "the test fail, and the end of the report lists launches that cost more than they need "
+        "to",
     )
     group.addoption(
         WARN,
         action="append",
         default=[],
         metavar="CODE",
-        help="a finding of this code is a warning and fails no test; the code stands in brackets "
-        "behind each finding",
+        help="a finding with this code is only a warning and does not make a test fail; the code "
+        "is in brackets after each finding",
     )
     group.addoption(STEPS, type=int, default=0, help="how many steps a launch may take")
 
@@ -94,7 +95,9 @@ class Session:
         missed = [each for each in self.launches.errors if each.finding.code != "raised-exception"]
         if missed:
             sentences = "\n".join(map(str, missed))
-            pytest.fail(f"{sentences}\nThe test caught this and went on.", pytrace=False)
+            pytest.fail(
+                f"{sentences}\nThe test caught this exception and continued.", pytrace=False
+            )
         return result
 
     @pytest.hookimpl(wrapper=True)

@@ -20,12 +20,12 @@ from course_lib.measurements.counted_cost import (
 )
 
 WRONG_SETTINGS = {
-    "ladder = 'sums'": "ladder of",
-    "size = 16": "size of",
+    "ladder = 'sums'": "ladder in",
+    "size = 16": "size in",
     "size = true": "must be of type int",
-    "seed = -1": "seed of",
+    "seed = -1": "seed in",
     "cc = '9'": "cc of",
-    "time = 1": "has 'time'; it may have title, ladder, seed, size, cc",
+    "time = 1": "has a key 'time'; the possible keys are title, ladder, seed, size, cc",
     "size = ": "can't be read",
 }
 
@@ -51,17 +51,20 @@ def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(
 
 
 NOT_RANKED = {
-    "nothing": (b"x = 1\n", "An entry defines one of these: naive_by_rows"),
-    "two": (b"def matmul_tiled():\n    pass\ndef matmul_1d():\n    pass\n", "defines one of these"),
-    "in-halves": (b"def matmul_mma(A, B, C):\n    pass\n", "defines one of these"),
-    "in-words": (b"# def matmul_tiled(A, B, C) is left to others\n", "defines one of these"),
+    "nothing": (b"x = 1\n", "An entry must define one of these functions: naive_by_rows"),
+    "two": (
+        b"def matmul_tiled():\n    pass\ndef matmul_1d():\n    pass\n",
+        "must define one of these",
+    ),
+    "in-halves": (b"def matmul_mma(A, B, C):\n    pass\n", "must define one of these"),
+    "in-words": (b"# def matmul_tiled(A, B, C) is left to others\n", "must define one of these"),
     "empty": (b"", "must have from 1 to"),
     "bytes": (b"\xff\xfe", "not UTF-8"),
     "long": (b"#" * 100_001, "must have from 1 to"),
-    "a b": (b"x = 1\n", "A name has letters"),
+    "a b": (b"x = 1\n", "A name may have at most"),
     "wrong": (
         b"from numba import cuda\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n",
-        "It is not right",
+        "The kernel is wrong",
     ),
 }
 

@@ -123,7 +123,7 @@ def test_names_of_a_lesson(lessons: Path, name: str) -> None:
 def test_a_file_that_is_no_notebook(lessons: Path) -> None:
     path = lessons / "02_odd.ipynb"
     path.write_text("{")
-    assert "no notebook" in run_lessons.run(path, lessons / "done").verdict
+    assert "not a readable notebook" in run_lessons.run(path, lessons / "done").verdict
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_doctor_always_ends_well(
     said = capsys.readouterr().out
     assert "numpy, numba, matplotlib, ipython" in said
     assert "> `python3 course.py lab` installs what is missing." in said
-    assert "2 to mend" in said
+    assert "Things to fix: 2" in said
 
 
 def test_doctor_without_any_package() -> None:

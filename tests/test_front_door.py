@@ -182,7 +182,7 @@ def test_preparing_again_says_that_nothing_was_missing(
     assert course.main(["prepare"]) == 0 and len(handed) == 1
     assert capsys.readouterr().err == "Nothing was missing.\n"
     assert course.main(["prepare", "doctor", "release"]) == 0 and len(handed) == 1
-    assert capsys.readouterr().err == "No package is needed for doctor, release.\n"
+    assert capsys.readouterr().err == "No packages are needed for doctor, release.\n"
 
 
 def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
@@ -411,7 +411,7 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
     (small / ".venv/course-unfinished").touch()
     mended = lab()
     assert mended.stdout.startswith("ran ['lab', '--x'] 3 ")
-    assert "cut short" in mended.stderr
+    assert "was interrupted" in mended.stderr
 
     moved = tmp_path / "moved"
     shutil.copytree(small, moved, symlinks=True)
@@ -433,7 +433,7 @@ def test_an_index_out_of_reach_is_told_in_one_sentence(small: Path, tmp_path: Pa
     assert (done.returncode, done.stdout) == (1, "")
     assert said == [
         "pip could not reach the package index. Check the network (behind a proxy: set "
-        "HTTPS_PROXY) and run the same command again; it goes on from here."
+        "HTTPS_PROXY) and run the same command again; it continues from there."
     ]
     log = (root / ".venv/install.log").read_text()
     assert log.count("Retrying") == 1 and "No matching distribution" in log
@@ -451,7 +451,7 @@ def test_a_folder_of_ones_own_leaves_the_courses_as_it_is(small: Path, tmp_path:
         call("lab", course=root / "course.py", cwd=tmp_path, env=settings) for _ in range(2)
     )
     assert first.stdout.startswith("ran ['lab'] 1 ") and again.stdout == first.stdout
-    assert f"{root} stays as it is" in first.stderr and again.stderr == ""
+    assert f"{root} is left unchanged" in first.stderr and again.stderr == ""
     assert sorted(root.rglob("*")) == before
     assert (tmp_path / "a home/ladder/.venv/course-stamp.json").exists()
 

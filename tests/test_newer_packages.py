@@ -109,7 +109,7 @@ def test_what_nobody_knows_yet_is_said_to_be_new(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, told = _lane(monkeypatch, capsys, "E   something else", 1)
-    assert status == 1 and "Known:" not in told and "add its line there" in told
+    assert status == 1 and "Known:" not in told and "add a line for each" in told
 
 
 def test_packages_that_do_not_go_together_are_told(

@@ -277,5 +277,5 @@ def test_a_damaged_file_is_told_in_one_sentence_and_changes_nothing(damaged: str
 
 def test_of_a_file_that_is_damaged_in_part_the_rest_is_taken_over() -> None:
     said = progress.restore(record({**THERE, "add_ten": {"passed": 3}, "no id!": {}}))
-    assert said.startswith("The file is damaged: only what can be read of it, 2 tasks")
+    assert said.startswith("The file is damaged. The part that can be read (2 tasks")
     assert set(progress.entries()) == {"sectors", "put_seven"}

@@ -191,8 +191,8 @@ class Contest:
             return
         if not run.error <= each.most_error:  # NaN is wrong, too
             run.problem = (
-                f"Wrong: off by {run.error:.2g} of the result's root mean square, and rounding "
-                f"explains {each.most_error:.2g}."
+                f"Wrong: the error is {run.error:.2g} of the result's root mean square, but "
+                f"rounding explains at most {each.most_error:.2g}."
             )
 
     # --- time ---------------------------------------------------------------------------------
@@ -231,7 +231,8 @@ class Contest:
         if seconds <= self._budget:
             return ""
         return (
-            f"One product would take about {seconds:.0f} s, over the budget of {self._budget:g} s."
+            f"One product would take about {seconds:.0f} s, which is more than the budget of "
+            f"{self._budget:g} s."
         )
 
     def _in_round(self, runs: Sequence[_Run], number: int) -> Iterator[_Run]:
@@ -264,8 +265,8 @@ class _GpuGone(Exception):
 
     def __init__(self, each: Contestant, problem: str) -> None:
         super().__init__(
-            f"{each.name} ({each.kind}) brought the GPU down, and nothing can be measured after "
-            f"it in this run; leave it out with --rungs. {problem}"
+            f"{each.name} ({each.kind}) crashed the GPU, so nothing more can be measured in this "
+            f"run; leave it out with --rungs. {problem}"
         )
 
 

@@ -68,4 +68,4 @@ def needs_a_gpu(part: str) -> None:
         PlainError: if so.
     """
     if part != COMPILED and not runtime.on_gpu():
-        raise PlainError("That only a GPU can say, and there is none here.")
+        raise PlainError("This can only be measured on a GPU, and there is none here.")

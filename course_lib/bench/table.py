@@ -90,9 +90,10 @@ def _head(results: Measurements) -> Iterator[str]:
         f"{results.date}"
     )
     yield (
-        f"Median of up to {results.method.get('rounds', '?')} rounds, everyone in turn in each "
-        "(quartiles in brackets). Inputs and L2 as the same product left them. Times are "
-        "of the GPU, with every launch in its queue; only the last column is the host's."
+        f"Each time is the median of up to {results.method.get('rounds', '?')} rounds (quartiles "
+        "in brackets); in each round, all kernels take turns. L2 still contains what the same "
+        "product left there just before. The times are the GPU's, with all launches queued in "
+        "advance; only the last column is the host's time."
     )
     roofs = results.measured_roofs
     if roofs:

@@ -51,7 +51,9 @@ def function_of(name: str, text: str) -> TextKernel:
 def _function(kernel: Kernel, file: str) -> FunctionType:
     tree = copy.deepcopy(kernel.tree)
     if isinstance(tree, ast.Lambda) or tree.args.defaults or tree.args.kw_defaults:
-        raise NotCounted(f"{kernel.name} has defaults or is a lambda, and can't be compiled alone.")
+        raise NotCounted(
+            f"{kernel.name} has default values or is a lambda, so it can't be compiled on its own."
+        )
     tree.decorator_list, tree.returns = [], None
     for argument in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs):
         argument.annotation = None
@@ -86,7 +88,7 @@ def _named(path: str) -> Any:
     """The module or function of this dotted name."""
     home = next((name for name in MODULES if f"{path}.".startswith(f"{name}.")), None)
     if home is None:
-        raise NotCounted(f"{path} can't be handed to the compiler; {', '.join(MODULES)} can.")
+        raise NotCounted(f"{path} can't be passed to the compiler; only {', '.join(MODULES)} can.")
     parts = path.removeprefix(home).strip(".").split(".")
     found = importlib.import_module(home)
     if home == "numba":

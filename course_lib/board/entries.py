@@ -116,18 +116,18 @@ def read_settings(folder: Path) -> BoardSettings:
         raise NoBoard(f"{path} can't be read: {problem}.") from None
     for key, value in given.items():
         if key not in KEYS:
-            raise NoBoard(f"{path} has {key!r}; it may have {', '.join(KEYS)}.")
+            raise NoBoard(f"{path} has a key {key!r}; the possible keys are {', '.join(KEYS)}.")
         if type(value) is not KEYS[key]:
             raise NoBoard(
-                f"{key} of {path} is {value!r}, and must be of type {KEYS[key].__name__}."
+                f"{key} in {path} is {value!r}, but must be of type {KEYS[key].__name__}."
             )
     settings = BoardSettings(**given)
     if settings.ladder not in LADDERS:
-        raise NoBoard(f"ladder of {path} is one of {', '.join(map(repr, LADDERS))}.")
+        raise NoBoard(f"ladder in {path} must be one of {', '.join(map(repr, LADDERS))}.")
     if not 32 <= settings.size <= MOST_SIZE:
-        raise NoBoard(f"size of {path} is {settings.size}, and must be from 32 to {MOST_SIZE}.")
+        raise NoBoard(f"size in {path} is {settings.size}, but must be from 32 to {MOST_SIZE}.")
     if not 0 <= settings.seed < 2**32:
-        raise NoBoard(f"seed of {path} is {settings.seed}, and must be from 0 to 2**32 - 1.")
+        raise NoBoard(f"seed in {path} is {settings.seed}, but must be from 0 to 2**32 - 1.")
     try:
         capability(settings.cc)
     except PlainError as problem:
@@ -161,7 +161,7 @@ def entry_of(path: Path, settings: BoardSettings) -> BoardEntry:
         if not report.passed:
             first = report.errors[0]
             where = f"line {first.line}: " if first.line else ""
-            raise _Refused(f"It is not right: {where}{first.message}")
+            raise _Refused(f"The kernel is wrong: {where}{first.message}")
         compiled = counts_of_text(exercise, text, settings)
     except (_Refused, NotCounted, CompileFailed, KernelRejected) as problem:
         return replace(entry, refused=str(problem))
@@ -180,7 +180,7 @@ class _Refused(PlainError):
 
 def _text_of(name: str, raw: bytes) -> str:
     if not NAME.fullmatch(name):
-        raise _Refused("A name has letters, digits, - and _, 40 at most.")
+        raise _Refused("A name may have at most 40 characters: letters, digits, - and _.")
     if not 0 < len(raw) <= LONGEST_TEXT:
         raise _Refused(f"The text must have from 1 to {LONGEST_TEXT:,} bytes.")
     try:
@@ -203,7 +203,7 @@ def _answered(text: str, ladder: str) -> Exercise:
     }
     found = rungs.keys() & load_program(text).functions.keys()
     if len(found) != 1:
-        raise _Refused(f"An entry defines one of these: {', '.join(rungs)}.")
+        raise _Refused(f"An entry must define one of these functions: {', '.join(rungs)}.")
     return rungs[found.pop()]
 
 

@@ -44,11 +44,11 @@ def _parts(settings: BoardSettings, entries: Sequence[BoardEntry]) -> Iterator[s
     problem = escape(LADDERS[settings.ladder].problem.format(size=size))
     yield f"<h1>{escape(settings.title)}</h1>"
     yield (
-        f"<p>Who computes {problem} at the least cost? Nothing is timed: each text is judged, "
-        f"compiled for compute capability {escape(settings.cc)}, and followed instruction by "
-        "instruction. The cost is the number of cycles in which one SM would issue the "
-        "instructions and serve the sectors and wavefronts, one after the other: "
-        "instructions / 4 + sectors / 4 + wavefronts.</p>"
+        f"<p>Whose kernel computes {problem} at the lowest cost? Nothing is timed here. Each text "
+        f"is judged and compiled for compute capability {escape(settings.cc)}, and its machine "
+        "code is followed instruction by instruction. The cost is the number of cycles that one "
+        "SM would need to issue the instructions first, and then to serve the sectors and "
+        "wavefronts: instructions / 4 + sectors / 4 + wavefronts.</p>"
     )
     ranked = [entry for entry in entries if not entry.refused]
     heads = "".join(f'<th scope="col">{head or "place"}</th>' for head in HEADS)
@@ -63,8 +63,8 @@ def _parts(settings: BoardSettings, entries: Sequence[BoardEntry]) -> Iterator[s
     compilers = sorted({entry.compiler for entry in ranked})
     yield (
         f'<p class="ml-muted">Seed {settings.seed}; compiled by {escape("; ".join(compilers))}. '
-        "<code>course.py board FOLDER --check</code> judges and counts everything again, and says "
-        "whether the same bytes come out.</p>"
+        "<code>course.py board FOLDER --check</code> judges and counts everything again, and "
+        "tells you whether the result is the same, byte for byte.</p>"
     )
 
 
@@ -75,12 +75,14 @@ def trust() -> str:
     wrong, pairs = wrong_pairs(everybody, APART)
     near_wrong, near_pairs = wrong_pairs(half, 1.0)
     return (
-        f"On an H200 this cost and the clock rank {len(everybody)} kernels for a product of "
-        "float32 matrices with a correlation of "
-        f"{correlation(everybody, SUM):.2f} (Spearman's), and the faster half of them with "
-        f"{correlation(half, SUM):.2f}: there, {near_wrong} of {near_pairs} pairs ran the other "
-        f"way round. Of costs at least {APART} times apart, {wrong} of {pairs:,} pairs did. So "
-        "places that lie closer together say nothing of which kernel is faster."
+        f"How well does this cost predict the time? We measured {len(everybody)} kernels for a "
+        "product of float32 matrices on an H200. The rank correlation (Spearman's) of cost and "
+        f"time is {correlation(everybody, SUM):.2f} for all of them, and "
+        f"{correlation(half, SUM):.2f} for the faster half. In this half, the kernel with the "
+        f"lower cost was slower in {near_wrong} of {near_pairs} pairs. If one kernel costs at "
+        f"least {APART} times as much as the other, this happened in {wrong} of {pairs:,} pairs. "
+        "So if two costs are closer than that, the ranking does not tell you which kernel is "
+        "faster."
     )
 
 

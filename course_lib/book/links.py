@@ -138,7 +138,7 @@ def _fault(site: Path, page: Path, target: str, pages: dict[Path, Page]) -> str 
     anchor = unquote(parts.fragment)
     known = {path.resolve(): each for path, each in pages.items()}.get(file.resolve())
     if anchor and known is not None and anchor not in known.anchors:
-        return "that page has no such place"
+        return "there is no such place on that page"
     return None
 
 

@@ -115,7 +115,7 @@ def numpy_wheel(release: Path) -> Path:
     """
     missing = [name for name in pyodide.CORE if not (release / name).is_file()]
     if missing:
-        raise BuildError(f"{release} is no release of Pyodide: it lacks {', '.join(missing)}")
+        raise BuildError(f"{release} is not a release of Pyodide: it lacks {', '.join(missing)}")
     if f'"{pyodide.VERSION}"' not in (release / "pyodide.mjs").read_text(encoding="utf-8"):
         raise BuildError(
             f"{release} is not Pyodide {pyodide.VERSION}, for which the live cells are made"
@@ -125,8 +125,8 @@ def numpy_wheel(release: Path) -> Path:
     wheels = sorted(release.glob(f"numpy-*-{tag}-*_wasm32.whl"))
     if not wheels:
         raise BuildError(
-            f"{release} lacks NumPy, a file numpy-…-{tag}-…_wasm32.whl: Pyodide's whole release "
-            f"{pyodide.VERSION} has it, and its core does not"
+            f"{release} lacks NumPy, a file numpy-…-{tag}-…_wasm32.whl: the full release of "
+            f"Pyodide {pyodide.VERSION} contains it, but the core release does not"
         )
     return wheels[-1]
 

@@ -69,7 +69,7 @@ HISTOGRAM = Example(
     text='''\
 @cuda.jit
 def histogram(x, counts):
-    """How often each number from 0 to 7 stands in x."""
+    """How often each number from 0 to 7 occurs in x."""
     i = cuda.grid(1)
     if i < x.shape[0]:
         counts[x[i]] += 1
@@ -105,12 +105,12 @@ def stencil(A, B):
     },
 )
 TRANSPOSE = Example(
-    title="A transpose whose shared memory queues",
+    title="A transpose that has to queue for shared memory",
     kernel="transpose",
     text='''\
 @cuda.jit
 def transpose(A, B):
-    """B is A turned over, 32 x 32 elements at a time. Look at the wavefronts of its lines."""
+    """B is the transpose of A, 32 x 32 elements at a time. Look at the wavefronts of each line."""
     tile = cuda.shared.array((32, 32), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     left, top = 32 * cuda.blockIdx.x, 32 * cuda.blockIdx.y

@@ -231,7 +231,7 @@ def _linked(cell: Cell, project: Project, folder: str) -> Cell:
     def complete(found: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(folder, found[2]))
         if path not in _notebooks(project):
-            raise BuildError(f"a link leads to {found[2]}, which is no notebook of ours")
+            raise BuildError(f"a link leads to {found[2]}, which is not a notebook of the course")
         colab = f" ([Colab]({project.colab(path)}))" if project.has_address else ""
         return found[0] + colab
 

@@ -77,7 +77,7 @@ def tensor_cores() -> str:
         ),
     )  # fmt: skip
     return (
-        f"{profiled[0].label}, {SIZE}³, one launch; busy, of the most that is possible:\n\n"
+        f"{profiled[0].label}, {SIZE}³, one launch. The percentages say how busy each unit was:\n\n"
         f"{busy}\n\n"
         f"{bench.label}, {SIZE}³, TFLOP/s:\n\n{loaded}"
     )
@@ -99,9 +99,9 @@ def rung_12() -> str:
         for step in ways[0].steps
     )  # fmt: skip
     return (
-        f"{bench.label}, of cuBLAS's speed with the same format of the result:\n\n"
+        f"{bench.label}, as shares of cuBLAS's speed with the same result format:\n\n"
         f"{_table(('', *map(str, bench.sizes)), shares)}\n\n"
-        f"{ways[0].label}, of cuBLAS's speed with a bfloat16 result, step by step:\n\n"
+        f"{ways[0].label}, step by step, as shares of cuBLAS's speed with a bfloat16 result:\n\n"
         f"{_table(('', *(f'{each.size}, {each.when}' for each in ways)), steps)}"
     )
 

@@ -277,7 +277,7 @@ def _stub_cell(cell: Cell) -> Cell:
     if BEGIN not in source(cell) and END not in source(cell):
         return cell
     if cell["cell_type"] != "code" or exercise_id(cell) is None:
-        raise BuildError("solution markers stand in a cell that has no `# EXERCISE` line")
+        raise BuildError("solution markers are in a cell that has no `# EXERCISE` line")
     try:
         return {**cell, "source": stub(source(cell))}
     except BuildError as error:
@@ -288,7 +288,7 @@ def _require_prompt(given: list[str], line: str, number: int) -> None:
     """The student must see where to write: the prompt has to be above, at the same indent."""
     indent = line[: len(line) - len(line.lstrip())]
     if not given or not given[-1].startswith(indent + PROMPT):
-        raise BuildError(f"line {number}: `{PROMPT}` must stand above, at the same indent")
+        raise BuildError(f"line {number}: `{PROMPT}` must be above it, with the same indentation")
 
 
 def _parsed(text: str) -> str:

@@ -102,7 +102,7 @@ def _without(
             continue
         if outs and head != "## ":  # an exercise is more than its one cell
             raise BuildError(
-                f"nothing says where {outs[0]} begins and where it ends; give each exercise a "
+                f"no heading says where {outs[0]} begins and where it ends; give each exercise a "
                 f"heading, `{head}: …`"
             )
         for cell in section:
@@ -114,7 +114,7 @@ def _without(
 
 def _says_so(task: str) -> Cell:
     """What stands in a task's place where the text around it stays."""
-    said = f"*This course leaves the task `{task}` out. Where it is used below, ours stands in.*"
+    said = f"*This course leaves out the task `{task}`. Cells below that need its answer use ours.*"
     return markdown(said, id=f"left-out-{task}")
 
 
@@ -170,8 +170,9 @@ def _with_ours(kept: Sequence[Cell], gone: Sequence[Cell], left_out: Sequence[st
             given = _ours_alone(code(line, id=f"ours-{name}"), left_out)
             if not line or lost & _used(given):
                 raise BuildError(
-                    f"what stays uses `{name}`, which stands where {', '.join(left_out)} would be "
-                    "left out; keep it, or leave out what uses it, too"
+                    f"a part that stays uses `{name}`, which belongs to a part that would be left "
+                    f"out with {', '.join(left_out)}; keep that part, or leave out the part that "
+                    "uses it as well"
                 )
             made.append(given)
             lost.remove(name)

@@ -56,7 +56,7 @@ def with_predictions(cells: Sequence[Cell], lesson: str) -> list[Cell]:
                 f"(a question with a reveal); it has {known}"
             )
         if name in placed:
-            raise BuildError(f"{where}: the prediction {name} stands there twice")
+            raise BuildError(f"{where}: the prediction {name} is there twice")
         placed.add(name)
         question, guess = _cells_of(predictions(lesson)[name])
         made += [question, with_outputs_of(stored, guess)]

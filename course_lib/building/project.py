@@ -115,7 +115,7 @@ def _version_of_library(root: Path) -> str:
     text = (root / "course_lib" / "__init__.py").read_text(encoding="utf-8")
     found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
     if not found:
-        raise BuildError("neither pyproject.toml nor course_lib states a version")
+        raise BuildError("neither pyproject.toml nor course_lib says which version this is")
     return found.group(1)
 
 

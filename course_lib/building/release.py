@@ -226,9 +226,9 @@ def write_folder(release: Release, out: Path) -> None:
         BuildError: if the place holds other files.
     """
     if out.is_symlink() or (out.exists() and not out.is_dir()):
-        raise BuildError(f"{out} is no folder; name a new or empty one with --out.")
+        raise BuildError(f"{out} is not a folder; name a new or empty one with --out.")
     if out.exists() and any(out.iterdir()) and not (out / MARK).is_file():
-        raise BuildError(f"{out} holds other files; name a new or empty folder with --out.")
+        raise BuildError(f"{out} contains other files; name a new or empty folder with --out.")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".release-") as folder:
         made = Path(folder, "course")
@@ -260,7 +260,9 @@ def write_archive(release: Release, path: Path) -> None:
         BuildError: if the file is another one, such as the zip of a class's submissions.
     """
     if path.exists() and not _is_ours(path):
-        raise BuildError(f"{path} is there and is no release; name another --out, or move it away.")
+        raise BuildError(
+            f"{path} exists and is not a release; name another --out, or move it away."
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(zipped(release, path.stem))
 
@@ -305,7 +307,8 @@ def _refuse_answers(exercise: Path, solution: Path) -> None:
     for name, cell in answer_cells(notebook).items():
         if name in full and source(cell) != stub(source(full[name])):
             raise BuildError(
-                f"{exercise.name} holds an answer to {name}; `course.py build` makes a fresh one."
+                f"{exercise.name} contains an answer to {name}; `course.py build` makes a fresh "
+                "one."
             )
 
 

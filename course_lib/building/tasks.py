@@ -54,7 +54,7 @@ def with_tasks(cells: Sequence[Cell], lesson: str) -> list[Cell]:
             made += [] if {PICTURE, CHECK, HINTS} & set(tags(cell)) else [cell]
             continue
         if task.id in placed:
-            raise BuildError(f"the task {task.id} stands there twice")
+            raise BuildError(f"the task {task.id} is there twice")
         if task.lesson != lesson:
             raise BuildError(f"the task {task.id} belongs to lesson {task.lesson}")
         placed.add(task.id)

@@ -23,10 +23,13 @@ def main(arguments: list[str]) -> int:
         nargs="+",
         default=[],
         metavar="ID",
-        help="what everyone is graded on: exercises, or numbers of lessons",
+        help="the exercises on which everyone is graded, or the numbers of lessons",
     )
     parser.add_argument(
-        "--settings", type=Path, metavar="FILE", help="a course of one's own (course.toml)"
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="the file of a course of your own (course.toml)",
     )
     parser.add_argument(
         "--seed",

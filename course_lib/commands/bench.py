@@ -34,19 +34,30 @@ def _parser() -> argparse.ArgumentParser:
         "beside cuBLAS. Ctrl-C keeps what has been measured.",
     )
     names: dict[str, Any] = {"type": _names, "metavar": "A,B"}
-    parser.add_argument("--sizes", type=_sizes, metavar="N,N", help="edges of the matrices")
-    parser.add_argument("--rungs", **names, help="only these")
-    parser.add_argument("--rounds", type=_rounds, default=20, help="samples of each (20)")
     parser.add_argument(
-        "--budget", type=_budget, default=5.0, metavar="SECONDS", help="for each and each size (5)"
+        "--sizes", type=_sizes, metavar="N,N", help="numbers of rows of the square matrices"
+    )
+    parser.add_argument("--rungs", **names, help="only these")
+    parser.add_argument(
+        "--rounds", type=_rounds, default=20, help="how many samples to take of each kernel (20)"
+    )
+    parser.add_argument(
+        "--budget",
+        type=_budget,
+        default=5.0,
+        metavar="SECONDS",
+        help="time for each kernel at each size (5)",
     )
     parser.add_argument("--nvcc", action="store_true", help="build and time the C++ twins, too")
     parser.add_argument(
         "--sustain", type=_budget, default=0.0, metavar="SECONDS",
-        help="then run each alone for so long, and name those that the limit of power slows down",
+        help=(
+            "then run each kernel alone for this long, and name those that the power limit slows "
+            "down"
+        ),
     )  # fmt: skip
     parser.add_argument(
-        "--ncu", action="store_true", help="ask Nsight Compute which part of the GPU is fullest"
+        "--ncu", action="store_true", help="ask Nsight Compute which part of the GPU is busiest"
     )
     parser.add_argument(
         "--store", action="store_true",
@@ -64,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_gpus,
         metavar="A,B",
         default=CEILINGS_FOR,
-        help="without a GPU: whose ceilings to work out (T4)",
+        help="without a GPU: the GPUs whose ceilings are worked out (T4)",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="on a GPU: write the results there, too"
@@ -78,13 +89,15 @@ def _sizes(text: str) -> tuple[int, ...]:
     except ValueError:
         sizes = (0,)
     if sizes[0] < 1:
-        raise argparse.ArgumentTypeError("sizes are positive whole numbers with commas: 1024,4096")
+        raise argparse.ArgumentTypeError(
+            "sizes are positive whole numbers, separated by commas: 1024,4096"
+        )
     return sizes
 
 
 def _rounds(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,5}", text):
-        raise argparse.ArgumentTypeError("rounds are a whole number from 1 to 999999")
+        raise argparse.ArgumentTypeError("the number of rounds is a whole number from 1 to 999999")
     return int(text)
 
 
@@ -95,7 +108,7 @@ def _budget(text: str) -> float:
         seconds = math.nan
     if not 0 < seconds <= MOST_BUDGET:  # NaN is not, either
         raise argparse.ArgumentTypeError(
-            f"a budget is a number of seconds above 0 and up to {MOST_BUDGET:g}"
+            f"a budget is a number of seconds, more than 0 and at most {MOST_BUDGET:g}"
         )
     return seconds
 

@@ -41,7 +41,9 @@ def run(options: argparse.Namespace) -> int:
         wanted = _wanted(options)
         if options.json:
             if not runtime.on_gpu() or parts.LADDER not in wanted:
-                why = "no ladder was asked for" if runtime.on_gpu() else "there is no GPU here"
+                why = (
+                    "you did not ask for the ladder" if runtime.on_gpu() else "there is no GPU here"
+                )
                 print(f"--json writes measurements of the ladder, and {why}: leave it out.")
                 return 2
             _check_writable(options.json)
@@ -180,9 +182,9 @@ def _store(measured: Measurements) -> str:
         if lost:
             who, kind, size = min(lost)
             return (
-                f"Not stored: {file} holds {len(lost)} results that this run lacks, such as {who} "
-                f"({kind}) at {size}; run without --rungs and --sizes, where nvcc is if the "
-                "file holds C++ twins, or delete it first."
+                f"Not stored: {file} contains {len(lost)} results that this run does not have, "
+                f"such as {who} ({kind}) at {size}. Run again without --rungs and --sizes (and "
+                "with nvcc installed, if the file contains C++ twins), or delete the file first."
             )
     return f"Stored in {_shown(measurements.store(measured, folder))}."
 
@@ -207,11 +209,11 @@ def _run_anew(labels: set[str], notebooks: Path = NOTEBOOKS) -> str:
         path for path in sorted(notebooks.glob("*.ipynb")) if shown.search(path.read_text("utf-8"))
     ]
     if not behind:
-        return "No lesson shows what it replaces."
+        return "No lesson shows the results that have been replaced."
     names = " ".join(_shown(path) for path in behind)
     return (
-        "These lessons show what was measured before; run them anew, and read what they say about "
-        f"it:\n  python3 course.py build --execute {names}"
+        "These lessons still show the old measurements. Run them again, and check that their text "
+        f"is still true:\n  python3 course.py build --execute {names}"
     )
 
 
@@ -231,7 +233,7 @@ def _draw(measured: Measurements, folder: Path) -> Iterator[str]:
     size = PICTURED_SIZE if PICTURED_SIZE in sizes else max(sizes, default=0)
     speeds = measured.speeds(size)
     if not speeds.gflops:
-        yield "No pictures: they show float32 rungs, and none was measured."
+        yield "No pictures were drawn: they show float32 rungs, and none was measured."
         return
     from course_lib import figures  # matplotlib takes a second, and only this needs it
 
@@ -239,11 +241,13 @@ def _draw(measured: Measurements, folder: Path) -> Iterator[str]:
     if speeds.of_cublas:
         drawn["ladder"] = figures.ladder(speeds=speeds)
     else:
-        yield "No picture of the ladder: it shows shares of cuBLAS, which was not measured."
+        yield (
+            "No picture of the ladder was drawn: it shows shares of cuBLAS, which was not measured."
+        )
     try:
         drawn["roofline"] = figures.measured_roofline(measured, size)
     except ValueError as reason:  # no roofs: neither measured nor in the data sheet
-        yield f"No picture of the roofline: {reason}"
+        yield f"No picture of the roofline was drawn: {reason}"
     for what, picture in drawn.items():
         path = picture.save(folder / f"{measured.short_name}_{what}.png")
         yield f"The {what} at {size} is drawn in {_shown(path)}."
@@ -290,7 +294,10 @@ def _tune(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     """Time every tile of these rungs, and keep which was the fastest at which size."""
     names = [name for name in chosen if name in tuner.CANDIDATES]
     if not names:
-        raise PlainError(f"These rungs have one tile only; others: {', '.join(tuner.CANDIDATES)}.")
+        raise PlainError(
+            "These rungs have only one tile. Rungs with several tiles are "
+            f"{', '.join(tuner.CANDIDATES)}."
+        )
     parts.needs_a_gpu(parts.TUNING)
     sizes = asked.sizes or session.SIZES
     found, notes = tuner.tune_here(names, sizes, asked.rounds, _Line())
@@ -313,8 +320,8 @@ def _store_tuning(found: tuning.Tuning) -> str:
             lost = set(stored.sizes(rung)) - set(found.sizes(rung))
             if lost:
                 return (
-                    f"Not stored: {found.short_name} has {rung} at {min(lost)}, which this run "
-                    "lacks; run without --rungs and --sizes."
+                    f"Not stored: the stored file of {found.short_name} has {rung} at {min(lost)}, "
+                    "and this run does not. Run again without --rungs and --sizes."
                 )
     return f"Stored in {_shown(tuning.store(found, folder))}."
 
@@ -345,7 +352,7 @@ def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     _print_ceilings(chosen, asked.gpu)
     _print_stored(chosen)
     if asked.store:
-        print("Nothing was stored: only a GPU's measurements are.")
+        print("Nothing was stored, because only measurements on a GPU are stored.")
     return 0 if rows else 1
 
 

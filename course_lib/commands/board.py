@@ -25,11 +25,11 @@ def main(arguments: list[str]) -> int:
     """Write the board; 0 if it is there, 1 if --check finds another one, 2 if there can be none."""
     parser = argparse.ArgumentParser(prog="course.py board", description=__doc__)
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"with {SETTINGS} and NAME.py")
-    parser.add_argument("--new", action="store_true", help=f"only write a {SETTINGS} to begin with")
+    parser.add_argument("--new", action="store_true", help=f"only write a first {SETTINGS}")
     parser.add_argument(
         "--check",
         action="store_true",
-        help="write nothing; check whether the same board comes out here",
+        help="write nothing; check whether this machine produces the same board",
     )
     options = parser.parse_args(arguments)
     # Imported late: help needs the standard library alone.
@@ -56,7 +56,9 @@ def _begin(folder: Path) -> int:
         raise NoBoard(f"{path} is there already.")
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(NEW, encoding="utf-8")
-    print(f"{path} says what the board asks for; put entries beside it, NAME.py each.")
+    print(
+        f"{path} says what the board asks for. Put the entries beside it, each as a file NAME.py."
+    )
     return 0
 
 
@@ -97,11 +99,14 @@ def _check(folder: Path) -> int:
     made = _made(folder)
     same_page = (folder / PAGE).read_text(encoding="utf-8") == page_of(*read_board(made))
     if stored == made and same_page:
-        print("The same board comes out here, byte for byte.")
+        print("This machine produces the same board, byte for byte.")
         return 0
     before = {entry.name: entry for entry in read_board(stored)[1]}
     now = {entry.name: entry for entry in read_board(made)[1]}
     names = sorted(before.keys() | now.keys())
     others = [name for name in names if before.get(name) != now.get(name)]
-    print(f"Another board comes out here; look at {', '.join(others) or 'the settings and page'}.")
+    print(
+        "This machine produces a different board; look at "
+        f"{', '.join(others) or 'the settings and page'}."
+    )
     return 1

@@ -35,14 +35,17 @@ def main(arguments: list[str]) -> int:
         "--settings",
         type=Path,
         metavar="FILE",
-        help="a course of one's own: its title, lessons, exercises and tasks (course.toml)",
+        help=(
+            "the file of a course of your own: its title, lessons, exercises and tasks "
+            "(course.toml)"
+        ),
     )
     parser.add_argument(
         "--pyodide",
         type=Path,
         metavar="DIR",
-        help="an unpacked release of Pyodide for the site to hold, so that it fetches nothing from "
-        "elsewhere",
+        help="an unpacked release of Pyodide, which becomes part of the site, so that it fetches "
+        "nothing from elsewhere",
     )
     options = parser.parse_args(arguments)
     project = open_project(REPOSITORY)
@@ -56,7 +59,7 @@ def main(arguments: list[str]) -> int:
             return 2
     site = options.out.resolve()
     if site.exists() and any(site.iterdir()) and not (site / MARK).exists():
-        print(f"{site} holds other files; name an empty folder with --out.", file=sys.stderr)
+        print(f"{site} contains other files; name an empty folder with --out.", file=sys.stderr)
         return 2
     return build(project, site, options.pyodide)
 

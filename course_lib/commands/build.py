@@ -112,7 +112,7 @@ def check(project: Project, say: Callable[[str], None] = print) -> int:
     for line in (*expected.problems, *drifted):
         say(line)
     if drifted:
-        say("`python3 course.py build` mends what has drifted.")
+        say("`python3 course.py build` brings these files up to date.")
     else:
         say(f"{len(expected.texts)} files are as they should be.")
     return 1 if drifted or expected.problems else 0
@@ -188,7 +188,7 @@ def _find_strangers(expected: Expectation, project: Project) -> None:
     for folder in ("notebooks", "solutions"):
         for path in sorted((project.root / folder).glob("*.ipynb")):
             if f"{folder}/{path.name}" not in known:
-                expected.problems.append(f"{folder}/{path.name}: the curriculum does not know it")
+                expected.problems.append(f"{folder}/{path.name}: it is not in the curriculum")
     for path in sorted((project.root / "exercises").glob("*.ipynb")):
         solution = f"solutions/{path.name}"
         if solution not in known or not (project.root / solution).exists():
@@ -259,7 +259,7 @@ def _take_address(root: Path, asked: str | None, ref: str | None) -> None:
         set_repository(root, asked)
     elif not open_project(root).has_address and (found := repository_of_remote(root)):
         set_repository(root, found)
-        print(f"The address of the course is now {found}, as `git remote` has it.")
+        print(f"The address of the course is now {found}, as in `git remote`.")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -267,10 +267,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="course.py build",
         description="Exercises from solutions, canonical notebooks, addresses, stored outputs.",
     )
-    parser.add_argument("lessons", nargs="*", help="with --execute: these lessons only, as 03")
-    parser.add_argument("--check", action="store_true", help="change nothing; 1 if files drifted")
+    parser.add_argument("lessons", nargs="*", help="with --execute: only these lessons, such as 03")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="change nothing; the status is 1 if a file is out of date",
+    )
     parser.add_argument("--execute", action="store_true", help="run notebooks and store outputs")
-    parser.add_argument("--repository", metavar="OWNER/NAME", help="the course's place on GitHub")
+    parser.add_argument(
+        "--repository", metavar="OWNER/NAME", help="the course's repository on GitHub"
+    )
     parser.add_argument(
         "--ref",
         metavar="NAME",

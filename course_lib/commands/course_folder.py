@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
         _report(folder, *lay_out(folder))
     except OSError as problem:
         say(
-            f"The course cannot be laid out in {folder}: {problem.strerror}: {problem.filename}. "
+            f"The course cannot be unpacked into {folder}: {problem.strerror}: {problem.filename}. "
             "Run this in a folder of your own."
         )
         return 1
@@ -117,7 +117,7 @@ def _report(folder: Path, written: int, kept: list[str]) -> None:
         say(f"The course is in {folder}: {written:,} files.")
     if kept:
         more = f" and {len(kept) - 3} more" if len(kept) > 3 else ""
-        say(f"Changed here, and left as they are: {', '.join(kept[:3])}{more}.")
+        say(f"You have changed these files, so they stay as they are: {', '.join(kept[:3])}{more}.")
 
 
 def _write(path: Path, text: bytes) -> None:

@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     """Print one line for each thing looked at, with the mend where there is one."""
     argparse.ArgumentParser(
         prog="course.py doctor",
-        description="Say what this machine can do, and how to fix what it can't.",
+        description="Tell you what this machine can do, and how to fix what it can't.",
     ).parse_args(arguments)
     print(
         f"{platform.system()} {platform.release()} on {platform.machine()}, "
@@ -49,7 +49,11 @@ def main(arguments: list[str]) -> int:
         if check.mend:
             mends += 1
             print(f"{'':19}> {check.mend}", flush=True)
-    print("All is well." if not mends else f"{mends} to mend: the lines that begin with >.")
+    print(
+        "All is well."
+        if not mends
+        else (f"Things to fix: {mends}. See the lines that begin with >.")
+    )
     return 0
 
 
@@ -105,7 +109,7 @@ def emulator() -> Check:
         "print('runs kernels on this CPU and counts what they do')"
     )
     good, said = _ask(code)
-    mend = "" if good else "`python3 course.py test` shows more; a clean .venv may mend it."
+    mend = "" if good else "`python3 course.py test` shows more; a new .venv may help."
     return Check("emulator", good, said, mend)
 
 
@@ -120,10 +124,13 @@ def driver() -> Check:
     library.cuDriverGetVersion(ctypes.byref(number))
     cuda = f"CUDA {number.value // 1000}.{number.value % 1000 // 10}"
     if number.value < 12000:
-        says = f"the driver is for {cuda}, too old for today's Numba"
+        says = f"the driver is for {cuda}, too old for the current Numba"
         return Check("GPU", False, says, "Install NVIDIA driver 525 or newer.")
     if front_door.oldest_capability(library) is None:
-        mend = "In a container: start it with its GPU (Docker: --gpus all). Else see `nvidia-smi`."
+        mend = (
+            "In a container: start it with its GPU (Docker: --gpus all). Otherwise see "
+            "`nvidia-smi`."
+        )
         return Check("GPU", False, f"a driver for {cuda}, but no GPU that it can use", mend)
     names = _output(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"])
     return Check("GPU", True, f"{'; '.join(names.splitlines()) or 'found'}; {cuda}")
@@ -136,7 +143,7 @@ def gpu_packages() -> Check:
     except Exception as problem:
         return Check("GPU packages", False, str(problem))
     if wanted is None:
-        says = "not used: MATMUL_LADDER_GPU=off, or a Python that they are not made for yet"
+        says = "not used: MATMUL_LADDER_GPU=off, or they do not exist yet for this Python"
         return Check("GPU packages", False, says)
     cupy = {"gpu-cu12": "cupy-cuda12x"}.get(wanted, "cupy-cuda13x")
     return packages("GPU packages", ("numba-cuda", cupy))
@@ -172,7 +179,9 @@ def browser() -> Check:
 
     if has_screen():
         return Check("browser", True, "`lab` opens JupyterLab in your browser")
-    return Check("browser", False, "no screen here; `lab` prints the address to open elsewhere")
+    return Check(
+        "browser", False, "no screen here; `lab` prints an address that you can open elsewhere"
+    )
 
 
 def _ask(code: str, lines: int = 1) -> tuple[bool, str]:

@@ -183,7 +183,11 @@ def versions(python: Path) -> list[str]:
     }
     return [
         f"{name} {here[name]}"
-        + (f"; {newest[name]} is out, but does not go with the others" if name in newest else "")
+        + (
+            f"; {newest[name]} has been released, but does not work with the others"
+            if name in newest
+            else ""
+        )
         for name in WATCHED
     ]
 

@@ -32,18 +32,18 @@ THIS_PYTHON = "{}.{}".format(*sys.version_info[:2])
 # What each command does, and which file of locks/ it needs; None: it runs with what there is.
 COMMANDS = {
     "lab": ("open JupyterLab at the first lesson", "lab"),
-    "prepare": ("install what lab, or the commands named, will need; open nothing", None),
+    "prepare": ("install what lab (or the commands that you name) will need; open nothing", None),
     "run": ("run lessons from top to bottom and report on each", "lab"),
     "test": ("run the fast tests; --all adds the slow ones", "test"),
     "doctor": ("say what this machine can do, and how to fix what it can't", None),
-    "bench": ("time the ladder's kernels on this GPU, beside cuBLAS", "lab"),
-    "build": ("maintainers: exercises, canonical notebooks, outputs, links", "test"),
+    "bench": ("measure the ladder's kernels and cuBLAS on this GPU", "lab"),
+    "build": ("maintainers: update exercises, notebooks, outputs and links", "test"),
     "book": ("build the lessons into a static site to read", "book"),
-    "grade": ("instructors: from a folder of submissions to a gradebook", "grade"),
-    "release": ("instructors: the course for students, without the solutions", None),
-    "autograder": ("instructors: the course as a zip that Gradescope grades with", "grade"),
-    "board": ("rank kernels by what they cost as counted, on a page", "compiler"),
-    "lock": ("maintainers: work out the pinned packages in locks/ anew", "lab"),
+    "grade": ("instructors: grade a folder of submissions", "grade"),
+    "release": ("instructors: make the course for students, without the solutions", None),
+    "autograder": ("instructors: make the zip file with which Gradescope grades", "grade"),
+    "board": ("rank kernels by their counted cost, on a web page", "compiler"),
+    "lock": ("maintainers: update the pinned packages in locks/", "lab"),
 }
 OF_THE_REPOSITORY = ("test", "build", "lock")  # what they work on is in no package
 CONTAINS = {"test": ("lab", "grade")}  # every package of the second is in the first
@@ -81,8 +81,8 @@ def main(arguments: list[str]) -> int:
         return 1
     except OSError as problem:
         say(
-            f"{problem.strerror}: {problem.filename}. The course writes only below {HOME}; "
-            f"{HOME_SWITCH} names another folder."
+            f"{problem.strerror}: {problem.filename}. The course writes only below {HOME}; to use "
+            f"another folder, set {HOME_SWITCH}."
         )
         return 1
     except KeyboardInterrupt:
@@ -108,8 +108,8 @@ def prepare_and_hand_over(command: str, rest: list[str]) -> int:
     """Install what the command needs, then become it."""
     if command in OF_THE_REPOSITORY and not (REPOSITORY / "tests").is_dir():
         raise CannotContinue(
-            f"`{command}` works on the course's repository, and {REPOSITORY} is no copy of it. "
-            "`doctor` says what this machine can do."
+            f"`{command}` works on the course's repository, and {REPOSITORY} is not a copy of it. "
+            "`doctor` tells you what this machine can do."
         )
     asked = [command] if command != "prepare" else rest or ["lab"]
     groups = list(dict.fromkeys(group for each in asked if (group := COMMANDS[each][1])))
@@ -119,7 +119,7 @@ def prepare_and_hand_over(command: str, rest: list[str]) -> int:
             return become([sys.executable, str(REPOSITORY / "course.py"), command, *rest])
     installed = [prepare(group) for group in groups]
     if command == "prepare" and not any(installed):
-        say("Nothing was missing." if groups else f"No package is needed for {', '.join(asked)}.")
+        say("Nothing was missing." if groups else f"No packages are needed for {', '.join(asked)}.")
         if not groups:
             return 0
     usable = groups or (VENV_PYTHON.exists() and not UNFINISHED.exists())
@@ -171,7 +171,10 @@ def prepare(group: str) -> bool:
         return False
     gpu, driver_version = gpu_group()
     if HOME != REPOSITORY:
-        say(f"{REPOSITORY} stays as it is: packages, your copies and progress go into {HOME}.")
+        say(
+            f"{REPOSITORY} is left unchanged: packages, your copies and your progress go into "
+            f"{HOME}."
+        )
         HOME.mkdir(parents=True, exist_ok=True)
     with only_one_at_a_time():
         if is_ready(groups):  # another run was faster
@@ -278,7 +281,7 @@ def make_venv() -> None:
     if why is None:
         return
     if VENV.exists():
-        say(f"{why} So .venv is made anew.")
+        say(f"{why} So .venv is made again.")
         import shutil
 
         try:
@@ -293,7 +296,7 @@ def make_venv() -> None:
     base = getattr(sys, "_base_executable", None) or sys.executable
     code, output = run_quietly([base, "-m", "venv", str(VENV)], lambda _: "Making .venv")
     if code:
-        mend = f"Making {VENV} failed; Python's message is above."
+        mend = f"{VENV} could not be made; Python's message is above."
         if "ensurepip" in "".join(output):
             package = f"python{THIS_PYTHON}-venv"
             mend = f"Python's venv is incomplete. On Debian and Ubuntu: sudo apt install {package}"
@@ -307,7 +310,7 @@ def why_rebuild() -> str | None:
     if not VENV.exists():
         return "There is no .venv."
     if UNFINISHED.exists():
-        return "An earlier installation was cut short."
+        return "An earlier installation was interrupted."
     stamp = read_stamp()
     if not stamp["python"]:
         return adopt_venv()
@@ -362,15 +365,15 @@ def install(group: str) -> None:
 # What pip says, and what to do about it.
 AGAIN = "run the same command again"
 UNREACHED = (
-    "pip could not reach the package index. Check the network (behind a proxy: set "
-    f"HTTPS_PROXY) and {AGAIN}; it goes on from here."
+    "pip could not reach the package index. Check the network (behind a proxy: set HTTPS_PROXY) "
+    f"and {AGAIN}; it continues from there."
 )
 PIP_FAILURES = {
     "DO NOT MATCH THE HASHES": "A file that pip was given is not the one that locks/ names. A "
-    f"proxy or mirror before the package index may have changed it; {AGAIN}.",
+    f"proxy or mirror in front of the package index may have changed it; {AGAIN}.",
     "No space left": f"The disk is full. Make room (2 GB; with GPU packages 5 GB) and {AGAIN}.",
-    "CERTIFICATE_VERIFY_FAILED": "A proxy that pip does not trust stands before the package index. "
-    f"Set PIP_CERT to the proxy's certificate and {AGAIN}.",
+    "CERTIFICATE_VERIFY_FAILED": "There is a proxy in front of the package index, and pip does "
+    f"not trust it. Set PIP_CERT to the proxy's certificate and {AGAIN}.",
     "Retrying": UNREACHED,
     "No matching distribution": f"There is no ready-made package for Python {THIS_PYTHON} on "
     f"{platform.system()} {platform.machine()}. Try another Python from 3.11 to 3.14.",

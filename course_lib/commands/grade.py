@@ -51,14 +51,14 @@ def main(arguments: list[str]) -> int:
         line.clear()
         where = problem.filename2 or problem.filename or options.out
         print(
-            f"{where} cannot be written or read ({problem.strerror}). What is judged is kept; the "
-            "same command goes on from there.",
+            f"{where} cannot be written or read ({problem.strerror}). What has been judged is "
+            "kept; the same command continues from there.",
             file=sys.stderr,
         )
         return 1
     except KeyboardInterrupt as stop:
         line.clear()
-        print(f"\nStopped. {line.so_far} The same command goes on from there.", file=sys.stderr)
+        print(f"\nStopped. {line.so_far} The same command continues from there.", file=sys.stderr)
         return 143 if isinstance(stop, Terminated) else 130
 
 
@@ -67,7 +67,7 @@ def _check_packages() -> None:
         if importlib.util.find_spec(name) is None:
             raise CannotGrade(
                 f"Grading needs the package {name}. `python3 course.py grade` installs what is "
-                "missing; with pip: `pip install -e .[grade]`."
+                "missing, or you can use pip: `pip install -e .[grade]`."
             )
 
 
@@ -79,7 +79,9 @@ def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int
 
     _check_candidates(options)
     if options.pretest and not options.items:
-        raise _WrongArguments("--pretest goes with --items FILE, which says where to write.")
+        raise _WrongArguments(
+            "--pretest needs --items FILE, the file into which the table is written."
+        )
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions, command) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
@@ -90,17 +92,17 @@ def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int
         overrides = _overrides(folder, options, settings)
         if overrides.path is not None:
             print(
-                f"Set by hand for {counted(len(overrides.students), 'student')}: {overrides.path}."
+                f"{overrides.path} has entries for {counted(len(overrides.students), 'student')}."
             )
         if exercises is None:
             print(
-                "Each submission is graded on the lessons that it is about; to expect the same of "
-                "everyone, name the exercises: --exercises ID …"
+                "Each submission is graded on the lessons that it belongs to. To grade everyone on "
+                "the same exercises, name them: --exercises ID …"
             )
         if folder.journal.dropped:
             lines = f"{counted(folder.journal.dropped, 'line')} of {folder.journal.path}"
             are = "is" if folder.journal.dropped == 1 else "are"
-            print(f"{lines} {are} damaged; what stood there is judged again, if it is needed.")
+            print(f"{lines} {are} damaged; if an answer from there is needed, it is judged again.")
         workplace = _workplace(options)
 
         def report(now: Progress) -> None:
@@ -142,8 +144,7 @@ def _check_candidates(options: argparse.Namespace) -> None:
     there, here = options.submissions.resolve(), options.candidates.resolve()
     if there in (here, *here.parents) or (here.exists() and not here.is_dir()):
         raise _WrongArguments(
-            f"--candidates {options.candidates}: name a folder that is not inside "
-            f"{options.submissions}."
+            f"--candidates {options.candidates}: name a folder outside {options.submissions}."
         )
 
 
@@ -154,7 +155,10 @@ def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
 
     texts = candidates(rows, seed)
     write_candidates(folder, texts)
-    print(f"{counted(len(texts), 'answer')} without an explanation, without names: {folder}.")
+    print(
+        f"{counted(len(texts), 'answer')} that the judge could not explain, without names: "
+        f"{folder}."
+    )
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -221,8 +225,8 @@ def _as_before(
     asked = folder.exercises()
     if options.only is not None and asked and exercises and set(exercises) != set(asked):
         raise CannotGrade(
-            f"{options.out} was graded on {', '.join(asked)}; with --only it stays so: leave the "
-            "exercises out, or choose another --out."
+            f"{options.out} was graded on {', '.join(asked)}; with --only this cannot change: "
+            "leave out --exercises, or choose another --out."
         )
     if settings.exercises is None:  # the order of tables and pages
         settings = replace(settings, exercises=asked)
@@ -243,8 +247,8 @@ def _overrides(folder: RunFolder, options: argparse.Namespace, settings: Setting
     path = options.overrides or beside(options.settings) or folder.overrides()
     if path == folder.overrides() and path is not None and not path.exists():
         raise CannotGrade(
-            f"{path}, where the last run found what is set by hand, is gone; put it back, or "
-            "name another with --overrides (an empty file sets nothing)."
+            f"{path} is gone; from it, the last run read what you had set by hand. Put it back, or "
+            "name another file with --overrides (an empty file sets nothing)."
         )
     path = path or beside(settings.file)
     if path is None and (here := Path(FILE)).exists():
@@ -273,15 +277,15 @@ class _WrongArguments(Exception):
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="course.py grade",
-        description="Grade notebooks. Answers are read as text; nothing of them is run. A run that "
-        "was stopped goes on where it was when the same command is given again.",
+        description="Grade notebooks. Answers are read as text and never run. If a run was "
+        "stopped, give the same command again, and it continues where it stopped.",
     )
     parser.add_argument(
         "submissions",
         type=Path,
         metavar="SUBMISSIONS",
-        help="a folder of notebooks, a folder of one folder a student, a zip of either, or one "
-        "student's notebook",
+        help="a folder of notebooks, a folder with one folder for each student, a zip file of "
+        "either, or one student's notebook",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where the gradebook goes"
@@ -290,19 +294,22 @@ def _parser() -> argparse.ArgumentParser:
         "--exercises",
         nargs="+",
         metavar="ID",
-        help="what everyone is graded on: exercises, or numbers of lessons",
+        help="the exercises on which everyone is graded, or the numbers of lessons",
     )
     parser.add_argument(
         "--settings",
         type=Path,
         metavar="FILE",
-        help="a course of one's own: its exercises and points (course.toml)",
+        help="the file of a course of your own, with its exercises and points (course.toml)",
     )
     parser.add_argument(
         "--overrides",
         type=Path,
         metavar="FILE",
-        help="points, comments and late days set by hand (overrides.toml beside settings, or here)",
+        help=(
+            "points, comments and late days set by hand (default: overrides.toml beside the "
+            "settings, or here)"
+        ),
     )
     parser.add_argument(
         "--seed",
@@ -326,7 +333,7 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=_count,
         metavar="N",
-        help="processes at a time (default: one per processor)",
+        help="how many processes to use (default: one per processor)",
     )
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead"
@@ -335,14 +342,14 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         "--only",
         nargs="*",
         metavar="STUDENT",
-        help="grade these alone, with spaces or commas between them (all of SUBMISSIONS if none is "
-        "named), and keep everybody else's rows in DIR",
+        help="grade only these students, separated by spaces or commas (all of SUBMISSIONS if you "
+        "name none), and keep everybody else's rows in DIR",
     )
     parser.add_argument(
         "--explain",
         nargs=2,
         metavar=("STUDENT", "EXERCISE"),
-        help="only explain this verdict, with the seed of DIR",
+        help="only explain how this verdict came about, with the seed of DIR",
     )
     parser.add_argument(
         "--candidates",
@@ -354,7 +361,7 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         "--gradescope",
         type=Path,
         metavar="FILE",
-        help="also write the one submission's result as Gradescope reads it (results.json)",
+        help="also write the result of a single submission as Gradescope reads it (results.json)",
     )
     parser.add_argument(
         "--nbgrader",
@@ -366,13 +373,16 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         "--items",
         type=Path,
         metavar="FILE",
-        help="also write what a test says item by item, without names (CSV)",
+        help="also write the results of a test, question by question, without names (CSV)",
     )
     parser.add_argument(
         "--pretest",
         type=Path,
         metavar="SUBMISSIONS",
-        help="with --items: what the same class handed in before the course, for what it gained",
+        help=(
+            "with --items: what the same class handed in before the course, to see how much it "
+            "gained"
+        ),
     )
     parser.add_argument(
         "--keep-batches",
@@ -392,7 +402,7 @@ def _seed(text: str) -> int:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 1000:
-        raise argparse.ArgumentTypeError("the number of workers is from 1 to 1000")
+        raise argparse.ArgumentTypeError("the number of workers must be from 1 to 1000")
     return int(text)
 
 

@@ -40,8 +40,8 @@ class ProgressLine:
     @property
     def so_far(self) -> str:
         if self._last is None:
-            return "Nothing is judged yet."
-        return f"{self._last.done} of {self._last.total} answers are judged."
+            return "Nothing has been judged yet."
+        return f"{self._last.done} of {self._last.total} answers have been judged."
 
     @property
     def notes(self) -> list[str]:
@@ -53,7 +53,7 @@ class ProgressLine:
         if self.stopped_by is not None:
             raise self.stopped_by
         if first and now.known:
-            print(f"{now.known} of {now.total} answers are known from an earlier run.", flush=True)
+            print(f"{now.known} of {now.total} answers were judged in an earlier run.", flush=True)
         text = f"{now.done} of {now.total} answers{self._speed(now)}"
         if sys.stdout.isatty():
             progress.show(f"{progress.bar(now.done / max(now.total, 1))} {text}")
@@ -85,13 +85,14 @@ def summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
     size = f"{counted(students, 'submission')}, {counted(len(rows), 'row')}"
     lines = [
         f"{size}: {verdicts or 'nothing to grade'}.",
-        f"The gradebook is {out / 'grades.csv'}, the class at a glance {out / 'report.html'}.",
+        f"The gradebook is {out / 'grades.csv'}, and the report on the class is "
+        f"{out / 'report.html'}.",
         f"Seed {seed}: `--seed {seed}` gives the same grades anywhere.",
     ]
     if by_hand:
-        lines.insert(1, f"Set by hand: the points of {counted(by_hand, 'row')}.")
+        lines.insert(1, f"You have set the points of {counted(by_hand, 'row')} by hand.")
     if any(row.points is None for row in rows):
-        lines.insert(1, "What needs review has no points yet: please look at these answers.")
+        lines.insert(1, "Answers that need review have no points yet: please look at them.")
     return "\n".join([*lines[:-1], *_left_out(rows), *_late(rows), lines[-1]])
 
 
@@ -103,10 +104,11 @@ def _late(rows: list[GradebookRow]) -> Iterator[str]:
     if flagged:
         called = names(rows)
         who = dict.fromkeys(one_line(called[row.submission.key]) for row in flagged)
-        costs = "" if flagged[0].standing.share < 1 else ", which costs nothing by itself"
+        costs = "" if flagged[0].standing.share < 1 else " (this alone costs no points)"
         yield (
-            f"Late, as the file names say: {_some([*who])}{costs}. How many days it was, and "
-            "who is excused (0 days), goes into overrides.toml as late_days."
+            f"Late, according to the file names: {_some([*who])}{costs}. Write into "
+            "overrides.toml, as late_days, how many days each of them was late; 0 excuses a "
+            "student."
         )
 
 

@@ -162,10 +162,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="course.py lab",
         description="Open JupyterLab at the first lesson.",
-        epilog="Any other option is handed to JupyterLab, e.g. --port 9000.",
+        epilog="Any other option is passed to JupyterLab, e.g. --port 9000.",
     )
     parser.add_argument(
-        "--no-browser", action="store_true", help="print the address and open no browser"
+        "--no-browser", action="store_true", help="print the address, and do not open a browser"
     )
     options, others = parser.parse_known_args(arguments)
     browser = not options.no_browser and has_screen()
@@ -202,7 +202,10 @@ def first_lesson() -> tuple[Path, str]:
     try:
         updated = make(REPOSITORY, HOME)
     except OSError as problem:
-        print(f"No copies of your own can be made here ({problem}): this opens the lessons.")
+        print(
+            f"The lessons cannot be copied for you here ({problem}), so this opens the lessons "
+            "themselves."
+        )
         return REPOSITORY, original
     if HOME != REPOSITORY:
         print(f"Your copies of the lessons, and what you have passed: {HOME}")

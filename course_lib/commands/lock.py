@@ -81,7 +81,9 @@ def main(arguments: list[str]) -> int:
     """Write every lock, or with --upgrade let versions move to the newest."""
     parser = argparse.ArgumentParser(prog="course.py lock", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--upgrade", action="store_true", help="move to the newest versions, not only what is new"
+        "--upgrade",
+        action="store_true",
+        help="move all packages to their newest versions, not only the new packages",
     )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:

@@ -52,7 +52,7 @@ class PipProgress:
         if not self.seen and not self.now:  # pip first drops what is not for this system
             return f"Fetching packages ({self.group}): pip reads the list"
         silent = time.monotonic() - self.heard
-        still = f", still at it after {silent:.0f} s" if silent >= self.SILENCE else ""
+        still = f", still working after {silent:.0f} s" if silent >= self.SILENCE else ""
         now = f"{self.now}{self.size}{still}"
         return f"Fetching packages ({self.group}): {self.seen} of {self.total} {now}"
 

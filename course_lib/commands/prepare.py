@@ -15,9 +15,9 @@ def main(arguments: list[str]) -> int:
     """Say what stands; the installing itself is course.py's, before any package is there."""
     parser = argparse.ArgumentParser(
         prog="course.py prepare",
-        description="Install what JupyterLab and the lessons need, or what the commands named "
-        "need, and open nothing: for classrooms, images and before a journey without a network. "
-        "Where all of it is there, nothing is done.",
+        description="Install what JupyterLab and the lessons need, or what the commands that you "
+        "name need, and open nothing. This is useful for a classroom or an image, or before a "
+        "journey without a network. If everything is already installed, nothing is done.",
     )
     parser.add_argument(
         "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
@@ -25,8 +25,8 @@ def main(arguments: list[str]) -> int:
     asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
     if not lab.runs_in_venv():
         print(
-            f"{sys.prefix} is not the course's .venv, and is left as it is: "
-            "`python3 course.py prepare` makes .venv and installs into it.",
+            f"{sys.prefix} is not the course's .venv, so nothing is installed there: `python3 "
+            "course.py prepare` makes .venv and installs into it.",
             file=sys.stderr,
         )
         return 1

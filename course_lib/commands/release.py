@@ -35,13 +35,16 @@ def main(arguments: list[str]) -> int:
         nargs="+",
         default=[],
         metavar="NN",
-        help="only these, such as 05 or 00-07 (lesson 00 is always there)",
+        help="only these lessons, such as 05 or 00-07 (lesson 00 is always there)",
     )
     parser.add_argument(
         "--settings",
         type=Path,
         metavar="FILE",
-        help="a course of one's own: its lessons, exercises, tasks and points (course.toml)",
+        help=(
+            "the file of a course of your own: its lessons, exercises, tasks and points "
+            "(course.toml)"
+        ),
     )
     parser.add_argument(
         "--nbgrader", action="store_true", help="exercises with nbgrader's metadata in their cells"
@@ -87,7 +90,7 @@ def main(arguments: list[str]) -> int:
 
 def _check_packages(option: str) -> None:
     if importlib.util.find_spec("numpy") is None:
-        raise BuildError(f"{option} needs packages; `python3 course.py prepare` fetches them.")
+        raise BuildError(f"{option} needs packages; `python3 course.py prepare` installs them.")
 
 
 def _tests(project: Project, names: Sequence[str]) -> dict[str, bytes]:
@@ -119,9 +122,9 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
         lessons = f"{plural('lesson', count)} {joined(each.number for each in release.because)}"
         before = LESSONS[_place(release.because[0]) - 1].number
         print(
-            f"course_lib/kernels is there because {lessons} {'runs' if count == 1 else 'run'} it. "
-            "Until those exercises are handed in, release fewer lessons: "
-            f"--lessons 00-{before}."
+            f"course_lib/kernels is included because {lessons} {'runs' if count == 1 else 'run'} "
+            "it. Until those exercises are handed in, release fewer lessons: --lessons "
+            f"00-{before}."
         )
 
 

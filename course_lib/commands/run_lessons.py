@@ -56,8 +56,8 @@ def main(arguments: list[str]) -> int:
     failed = sum(not outcome.ok for outcome in outcomes)
     total = sum(outcome.seconds for outcome in outcomes)
     print(
-        f"{len(outcomes) - failed} of {len(outcomes)} ran through in {total:.0f} s; "
-        f"the executed copies are in {out}"
+        f"{len(outcomes) - failed} of {len(outcomes)} ran to the end in {total:.0f} s; the "
+        f"executed copies are in {out}"
     )
     return 1 if failed else 0
 
@@ -70,7 +70,7 @@ def run(path: Path, out: Path, timeout: int = SECONDS_PER_CELL) -> LessonRun:
     try:
         notebook = nbformat.read(path, as_version=4)
     except Exception as problem:  # nbformat has many ways to say that a file is no notebook
-        return LessonRun(path.stem, 0, 0.0, "-", f"no notebook that can be read: {problem}")
+        return LessonRun(path.stem, 0, 0.0, "-", f"not a readable notebook: {problem}")
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     verdict = _execute(notebook, path, len(code), timeout)
     copy = out / path.name if path.parent == NOTEBOOKS else out / path.parent.name / path.name
@@ -169,6 +169,6 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=SECONDS_PER_CELL,
         metavar="SECONDS",
-        help=f"the longest that one cell may take ({SECONDS_PER_CELL})",
+        help=f"how long one cell may take ({SECONDS_PER_CELL})",
     )
     return parser

@@ -41,13 +41,15 @@ def main(arguments: list[str]) -> int:
     """Run the steps, all of them even where one fails; 0 if none did."""
     parser = argparse.ArgumentParser(
         prog="course.py test",
-        description="Run the fast tests; any other argument is handed to pytest, e.g. -k tiled.",
+        description="Run the fast tests; any other argument is passed to pytest, e.g. -k tiled.",
     )
     parser.add_argument(
         "--all", action="store_true", help="the slow ones too (some thirty minutes)"
     )
     parser.add_argument(
-        "--long", action="store_true", help="all, and more of the same kinds (hours)"
+        "--long",
+        action="store_true",
+        help="all tests, and more cases of the same kinds (takes hours)",
     )
     parser.add_argument(
         "--live-cells",
@@ -65,9 +67,9 @@ def main(arguments: list[str]) -> int:
         "--upstream",
         nargs="*",
         metavar="BOUND",
-        help="only what can tell whether the course fits the newest Numba, numba-cuda, "
-        "numba-cuda-mlir and NumPy of today, in an environment of its own; bounds such as "
-        "'numpy<2.5' hold some back",
+        help="only the tests that show whether the course works with the newest Numba, numba-cuda, "
+        "numba-cuda-mlir and NumPy, in a separate environment; a bound such as 'numpy<2.5' "
+        "keeps a package at an older version",
     )
     parser.add_argument("--pre", action="store_true", help="with --upstream: pre-releases, too")
     options, others = parser.parse_known_args(arguments)
@@ -303,7 +305,8 @@ def upstream_lane(bounds: list[str], pre: bool) -> int:
         print(f"Known: {packages}. {mend}")
     if status and not known:
         print(
-            "None of it is in course_lib/host/newer_packages.py: mend it, and add its line there."
+            "None of these faults is in course_lib/host/newer_packages.py yet: fix them, and add a "
+            "line for each there."
         )
     return status
 

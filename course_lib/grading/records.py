@@ -155,7 +155,7 @@ class Judgement:
             raise BadRecord(f"there is no outcome {judgement.outcome!r}")
         answers = (judgement.numbers_right, judgement.right_where_even, judgement.needs_review)
         if not all(type(each) is bool for each in (*answers, judgement.shares)):
-            raise BadRecord("a judgement's yes or no is neither")
+            raise BadRecord("a judgement's yes or no is neither of the two")
         return judgement
 
 

@@ -176,14 +176,14 @@ def read_record(out: Path, work: Path) -> RunRecord:
     except FileNotFoundError:
         if (work / "run.json").exists() and (out / "grades.csv").exists():
             raise CannotGrade(
-                f"{out} holds grades, but {path} is gone, which says on what; put back a copy, or "
-                "choose another --out."
+                f"{out} contains grades, but {path} is gone, which says what was graded. Put back "
+                "a copy, or choose another --out."
             ) from None
         return RunRecord()
     except (ValueError, TypeError, KeyError, AttributeError):  # Damaged is a ValueError
         raise CannotGrade(
-            f"{path} is damaged, and it says who has been graded there, and on what, so nothing "
-            "was changed; put back a copy, or choose another --out."
+            f"{path} is damaged. It says who has been graded there and on which exercises, so "
+            "nothing was changed. Put back a copy, or choose another --out."
         ) from None
 
 
@@ -252,11 +252,11 @@ class RunFolder:
         if stored is None:
             _check_files_of_others(self.out)
         if stored is None and wanted is None and not may_draw:
-            raise CannotGrade(f"Nothing is graded in {self.out} yet; do that first.")
+            raise CannotGrade(f"Nothing has been graded in {self.out} yet; do that first.")
         if stored is not None and wanted not in (None, stored):
             raise CannotGrade(
-                f"{self.out} was graded with --seed {stored}; leave --seed {wanted} out to go on "
-                "with that, or choose another --out."
+                f"{self.out} was graded with --seed {stored}; to continue with that seed, leave "
+                f"out --seed {wanted}, or else choose another --out."
             )
         if stored is not None:
             return int(stored)
@@ -350,8 +350,8 @@ class RunFolder:
         except FileNotFoundError:
             if self._record.counted and not self._record.about:
                 raise CannotGrade(
-                    f"{self.out} holds grades, but {self._run} is gone, which says with which "
-                    "seed and settings; put back a copy, or choose another --out."
+                    f"{self.out} contains grades, but {self._run}, which contains their seed and "
+                    "settings, is gone. Put back a copy, or choose another --out."
                 ) from None
             return dict(self._record.about)
         except Damaged:
@@ -360,23 +360,25 @@ class RunFolder:
     def _way_on(self) -> str:
         if self._record.about:
             return (
-                f"so nothing was changed; delete it, and the same command goes on with seed and "
-                f"settings from {self._work / COUNTED}, which holds them, too."
+                "so nothing was changed. Delete it, and the same command continues with the seed "
+                f"and settings in {self._work / COUNTED}, which contains them as well."
             )
         if self._record.counted or (self.out / "grades.csv").exists():
             return (
-                "and it alone says with which seed and settings was graded, so nothing was "
-                "changed; put back a copy, or choose another --out."
+                "and no other file contains the seed and the settings, so nothing was changed. Put "
+                "back a copy, or choose another --out."
             )
-        return "and nothing is graded there yet; delete it, and the same command begins anew."
+        return (
+            "and nothing has been graded there yet. Delete it, and the same command starts again."
+        )
 
 
 def _not_usable(out: Path, problem: OSError) -> CannotGrade:
     path = Path(str(problem.filename or out))
     if out / WORK in path.parents:
         return CannotGrade(
-            f"{path} cannot be read or written ({problem.strerror}); put that right, and give the "
-            "same command again."
+            f"{path} cannot be read or written ({problem.strerror}); fix this, and give the same "
+            "command again."
         )
     return CannotGrade(f"{out} cannot be written to ({problem.strerror}); choose another --out.")
 
@@ -399,10 +401,10 @@ def _check_place(out: Path, submissions: Path) -> None:
     here, there = out.resolve(), submissions.resolve()
     if here == there or there in here.parents:
         raise CannotGrade(
-            f"{out} lies among the submissions; choose an --out that is not inside {submissions}."
+            f"{out} is among the submissions; choose an --out that is not inside {submissions}."
         )
     if here / WORK in (there, *there.parents):
-        raise CannotGrade(f"{submissions} lies in {out / WORK}, which belongs to the grader.")
+        raise CannotGrade(f"{submissions} is inside {out / WORK}, which belongs to the grader.")
 
 
 def _check_files_of_others(out: Path) -> None:
@@ -411,13 +413,13 @@ def _check_files_of_others(out: Path) -> None:
     there = [name for name in FILES if os.path.lexists(out / name)] + [str(page) for page in pages]
     if len(there) > 1:
         raise CannotGrade(
-            f"{out} holds grades ({some(there)}), but {out / WORK}, which holds seed, appeals and "
-            "history, is gone; put back a copy, or choose another --out."
+            f"{out} contains grades ({some(there)}), but {out / WORK}, which contains the seed, "
+            "the appeals and the history, is gone. Put back a copy, or choose another --out."
         )
     if there:
         raise CannotGrade(
-            f"{out} holds {there[0]}, which no run of the grader has written there; choose another "
-            "--out, or move that file away."
+            f"{out} contains {there[0]}, which the grader did not write. Choose another --out, or "
+            "move that file away."
         )
 
 

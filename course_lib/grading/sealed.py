@@ -149,7 +149,7 @@ class FileSet:
             except (OSError, Damaged):
                 raise CannotGrade(
                     f"A run was stopped while it was replacing files in {self._out}, and {before}, "
-                    "which holds what was there, is damaged; choose another --out."
+                    "which contains the old files, is damaged; choose another --out."
                 ) from None
             for name, checksums in listed.items():
                 self._put_back(name, checksums)

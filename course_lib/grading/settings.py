@@ -112,8 +112,8 @@ class TomlFile:
             if number.is_finite() and 0 <= number <= most and number == round(number, DIGITS):
                 return number
         raise self.fail(
-            f"`{key}` is {short(value)}; write a number of 0 to {decimal(Decimal(most))}, "
-            f"unquoted, of no more than {DIGITS} decimals."
+            f"`{key}` is {short(value)}; write a number from 0 to {decimal(Decimal(most))}, "
+            f"without quotes and with at most {DIGITS} decimals."
         )
 
 
@@ -133,7 +133,7 @@ def short(value: object) -> str:
         if isinstance(value, Decimal):
             text = str(value if value.is_finite() else float(value))
     except ValueError:
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -242,11 +242,13 @@ class Settings:
         if self.file is None:
             return ""
         if not self.file.is_file():
-            return f"{self.file} is gone; what it said still holds."
+            return f"{self.file} is gone; its old contents still apply."
         if self.file.read_text(encoding="utf-8-sig", errors="replace") == self.text:
             return ""
         option = f"`--settings {shlex.quote(str(self.file))}`"
-        return f"{self.file} has changed since and was not read: {option} reads it."
+        return (
+            f"{self.file} has changed since then and was not read again; to read it, give {option}."
+        )
 
     def max_points(self, exercise_id: str) -> Decimal:
         return total(self.points_of(exercise_id).values())
@@ -303,7 +305,7 @@ class _Reader(TomlFile):
             raise self.fail(f"`{key}` is {short(value)}; write a list of {what}.")
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
-            raise self.fail(f"`{key}` has {twice!r} twice; take one out.")
+            raise self.fail(f"`{key}` has {twice!r} twice; remove one of them.")
         return names
 
     def lessons(self, value: object) -> tuple[Lesson, ...]:
@@ -331,15 +333,17 @@ class _Reader(TomlFile):
             raise self.fail(f"`exercises`: {problem}") from None
         for name in found:
             if name in TRANSFER:
-                raise self.fail(f"`exercises` has {name}, a test's: grade that by --exercises.")
+                raise self.fail(
+                    f"`exercises` has {name}, which belongs to a test: grade it with --exercises."
+                )
             self.refuse_elsewhere("exercises", GRADED[name], lessons)
         return found
 
     def refuse_elsewhere(self, key: str, each: Exercise, lessons: Sequence[Lesson] | None) -> None:
         if each.lesson not in {lesson.number for lesson in lessons or LESSONS}:
             raise self.fail(
-                f"`{key}` has {each.id}, which stands in lesson {each.lesson}; add that to "
-                "`lessons`, or take it out."
+                f"`{key}` has {each.id}, which belongs to lesson {each.lesson}; add that lesson to "
+                f"`lessons`, or remove {each.id}."
             )
 
     def tasks(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...]:
@@ -393,8 +397,8 @@ class _Reader(TomlFile):
         for name in value:
             if not re.fullmatch("[A-Za-z0-9_-]{1,60}", name) or name in (*GRADED, *NO_QUESTIONS):
                 raise self.fail(
-                    f"`questions.{name}`: a question needs a name of its own, of letters, digits, "
-                    "_ and -."
+                    f"`questions.{name}`: a question needs a name of its own, which consists of "
+                    "letters, digits, _ and -."
                 )
         return {
             name: {ANSWER: self.number(each, f"questions.{name}", MOST_POINTS)}
@@ -414,7 +418,8 @@ class _Reader(TomlFile):
         for name in given:
             if name in PROPERTIES and name not in known:
                 raise self.fail(
-                    f"{exercise.id} is not judged by {name!r}; it is by {', '.join(known)}."
+                    f"{name!r} is not a property of {exercise.id}; its properties are "
+                    f"{', '.join(known)}."
                 )
         self.only_known(given, known, "property", at)
         named = {

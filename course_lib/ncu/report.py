@@ -205,4 +205,4 @@ def _same(after: list[np.ndarray], ours: list[Any]) -> str:
     )
     if same:
         return ""
-    return "The GPU's result is not the emulator's: mend that before you compare counts."
+    return "The GPU's result differs from the emulator's: fix that before you compare counts."

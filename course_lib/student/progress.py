@@ -180,8 +180,10 @@ def restore(text: str) -> str:
     _session.others = found | _session.others
     taken = "1 task or exercise" if len(answers) == 1 else f"{len(answers)} tasks and exercises"
     if not is_whole:
-        return f"The file is damaged: only what can be read of it, {taken}, was taken over."
-    return f"Taken over: what is known of {taken}."
+        return (
+            f"The file is damaged. The part that can be read ({taken}) was added to your progress."
+        )
+    return f"Added to your progress: {taken}."
 
 
 def _join(theirs: Raw, ours: Raw) -> None:
@@ -254,8 +256,8 @@ def _change_file(file: Path, name: str, change: Callable[[Raw], None]) -> None:
     except OSError as error:
         change(_session.unsaved.setdefault(name, copy.deepcopy(_answers().get(name, {}))))
         _session.say(
-            f"Your progress cannot be kept in {file} ({error.strerror or error}): it is remembered "
-            "until this session ends."
+            f"Your progress cannot be kept in {file} ({error.strerror or error}): the course "
+            "remembers it only until this session ends."
         )
     else:
         _session.unsaved.clear()
@@ -363,8 +365,8 @@ def _keep_aside(file: Path) -> None:
         _session.say(f"{file} cannot be read as a record of your progress.")
         return
     _session.say(
-        f"{file.name} is damaged: it is now called {aside.name}, and what can be read goes on in a "
-        "new one."
+        f"{file.name} is damaged: it is now called {aside.name}, and a new file contains what can "
+        "be read of it."
     )
 
 

@@ -98,8 +98,16 @@ def test_an_unknown_rung_is_refused_with_those_that_there_are(gpu, capsys):
 @pytest.mark.parametrize(
     ("option", "values", "sentence"),
     [
-        ("--sizes", ("0", "abc", "", "64,", "1.5"), "sizes are positive whole numbers with commas"),
-        ("--rounds", ("0", "-1", "x", "2.5", "", "9" * 5000), "rounds are a whole number from 1"),
+        (
+            "--sizes",
+            ("0", "abc", "", "64,", "1.5"),
+            "sizes are positive whole numbers, separated by commas",
+        ),
+        (
+            "--rounds",
+            ("0", "-1", "x", "2.5", "", "9" * 5000),
+            "the number of rounds is a whole number from 1",
+        ),
         ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
         ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
     ],
@@ -154,7 +162,7 @@ def test_lessons_that_show_what_was_replaced_are_named(gpu, capsys, monkeypatch)
     assert f"build --execute {lessons / '05_old.ipynb'}\n" in capsys.readouterr().out
     gpu.measured = replace(gpu.measured, commit="1234567")
     bench.main(["--store"])
-    assert "No lesson shows what it replaces." in capsys.readouterr().out
+    assert "No lesson shows the results that have been replaced." in capsys.readouterr().out
 
 
 def test_an_unwritable_json_is_refused_before_anything_runs(gpu, capsys):
@@ -186,8 +194,8 @@ def test_what_cannot_be_drawn_is_said(gpu, capsys):
     gpu.measured, gpu.draws = replace(canned(entries=(naive,)), measured_roofs={}), True
     assert bench.main([]) == 0
     printed = capsys.readouterr().out
-    assert "No picture of the ladder: it shows shares of cuBLAS" in printed
-    assert "No picture of the roofline: No GPU 'Example-1'" in printed
+    assert "No picture of the ladder was drawn: it shows shares of cuBLAS" in printed
+    assert "No picture of the roofline was drawn: No GPU 'Example-1'" in printed
     gpu.measured = canned(entries=(entry("cuBLAS float32", "cuBLAS", 1.0),))
     assert bench.main([]) == 0
     assert "No pictures" in capsys.readouterr().out

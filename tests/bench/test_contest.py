@@ -36,7 +36,7 @@ def test_who_is_wrong_gets_no_time_and_stops_nobody(gpu):
     running.run([1024, 2048])
     found = by_name(running)
     problem = found["odd"].cells[0].problem
-    assert "Wrong: off by 0.5" in problem and problem.endswith("(M, N, K = 1, 1, 1)")
+    assert "Wrong: the error is 0.5" in problem and problem.endswith("(M, N, K = 1, 1, 1)")
     assert found["odd"].cell(1024) is None and found["odd"].cell(2048) is None
     assert found["large"].cell(1024) and "Wrong" in found["large"].cells[1].problem
     assert "Wrong" in found["unwritten"].cells[0].problem
@@ -74,7 +74,10 @@ def test_a_budget_bounds_what_a_slow_one_takes(gpu):
     running.run([1024, 2048])
     cells = by_name(running)["slow"].cells
     assert len(cells[0].samples_ms) == 5  # of 0.4 s each
-    assert not cells[1].samples_ms and "about 3 s, over the budget of 2 s" in cells[1].problem
+    assert (
+        not cells[1].samples_ms
+        and "about 3 s, which is more than the budget of 2 s" in cells[1].problem
+    )
     assert len(by_name(running)["quick"].cells[1].samples_ms) == 12
     assert ("slow", 2048, 1) not in gpu.samples  # not even for the check
     # Its five samples are spread over the twelve rounds.

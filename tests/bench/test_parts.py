@@ -347,7 +347,7 @@ def test_a_part_that_there_is_not_is_refused(
     assert bench.main(["--only", "bnaks"]) == 1
     assert "no part 'bnaks'; there are: ladder, tuning, banks, ncu" in capsys.readouterr().out
     assert bench.main(["--only", "ncu", "--json", "x.json"]) == 2
-    assert "no ladder was asked for" in capsys.readouterr().out
+    assert "you did not ask for the ladder" in capsys.readouterr().out
 
 
 def test_a_copy_without_benchmarks_says_so(
@@ -406,6 +406,6 @@ def test_without_a_gpu_only_the_compiler_is_asked(
     assert lent.calls() == "two.py --store"
     told = capsys.readouterr().out.splitlines()
     assert told[-2:] == [
-        f"Left out: {part}. That only a GPU can say, and there is none here."
+        f"Left out: {part}. This can only be measured on a GPU, and there is none here."
         for part in ("ladder", "banks")
     ]

@@ -58,7 +58,7 @@ def test_everyone_is_timed_beside_cublas_and_who_is_wrong_is_named():
     assert best.constants == SMALL and len(best.samples_ms) == 3
     assert made.share_of_cublas("cp_async", best) == pytest.approx(0.8)
     assert made.sizes("cp_async") == (1024, 2048) and len(made.tried["cp_async"]) == 4
-    assert len(said) == 1 and said[0].startswith("wrong: Wrong: off by 0.1")
+    assert len(said) == 1 and said[0].startswith("wrong: Wrong: the error is 0.1")
     assert made.sources == found().sources
 
 
@@ -128,15 +128,17 @@ def test_what_was_stored_is_not_lost(on_a_gpu, capsys, monkeypatch):
     less = Tuning(**{**vars(found()), "tried": {"cp_async": (tried(1024, 0.2),)}})
     monkeypatch.setattr(tuner, "tune_here", lambda *_: (less, []))
     bench.main(["--tune", "--store"])
-    assert "Not stored: Example-1 has cp_async at 4096" in capsys.readouterr().out
+    assert (
+        "Not stored: the stored file of Example-1 has cp_async at 4096" in capsys.readouterr().out
+    )
     assert tuning.load("Example-1", on_a_gpu.stored) == found()
 
 
 def test_without_a_gpu_or_a_tile_to_choose_it_says_so(capsys):
     assert bench.main(["--tune"]) == 1
-    assert "only a GPU can say" in capsys.readouterr().out
+    assert "can only be measured on a GPU" in capsys.readouterr().out
     assert bench.main(["--tune", "--rungs", "tiled"]) == 1
-    assert "These rungs have one tile only; others: cp_async" in capsys.readouterr().out
+    assert "Rungs with several tiles are cp_async" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("device", tuning.devices())

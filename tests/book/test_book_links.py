@@ -39,9 +39,12 @@ def test_a_sound_site_has_no_problem(tmp_path: Path) -> None:
         ('<a href="gone.html">x</a>', "extra.html links to gone.html: there is no such file."),
         (
             '<a href="b/two.html#nope">x</a>',
-            "extra.html links to b/two.html#nope: that page has no such place.",
+            "extra.html links to b/two.html#nope: there is no such place on that page.",
         ),
-        ('<a href="#nope">x</a>', "extra.html links to #nope: that page has no such place."),
+        (
+            '<a href="#nope">x</a>',
+            "extra.html links to #nope: there is no such place on that page.",
+        ),
         (
             '<a href="../../etc/passwd">x</a>',
             "extra.html links to ../../etc/passwd: that lies outside the site.",
@@ -83,5 +86,5 @@ def test_a_style_sheet_that_fetches_elsewhere_is_named(tmp_path: Path) -> None:
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     assert book.main(["--out", str(tmp_path)]) == 2
-    assert "holds other files; name an empty folder" in capsys.readouterr().err
+    assert "contains other files; name an empty folder" in capsys.readouterr().err
     assert (tmp_path / "thesis.tex").read_text() == "years of work"

@@ -172,7 +172,9 @@ def test_live_a_student_s_way_through_a_lesson(user, judge, asked_elsewhere, tmp
         with page.expect_file_chooser() as chooser:
             page.get_by_role("button", name="Load a progress.json").click()
         chooser.value.set_files(exported)
-        expect(page.locator(".ml-progress .said")).to_contain_text("Taken over", timeout=FIRST)
+        expect(page.locator(".ml-progress .said")).to_contain_text(
+            "Added to your progress", timeout=FIRST
+        )
         expect(live.locator(".head .passed")).to_be_visible()
         holds(live, RIGHT)
         press(live, "Check")

@@ -120,7 +120,7 @@ def test_what_only_an_author_can_mend_is_said_and_fails(built):
     expected = [
         "solutions/00_first.ipynb: it is not there",
         "notebooks/01_second.ipynb: 01_second.ipynb cannot be read",
-        "notebooks/09_own.ipynb: the curriculum does not know it",
+        "notebooks/09_own.ipynb: it is not in the curriculum",
     ]
     problems = expected_files(built).problems
     assert [any(line.startswith(each) for line in problems) for each in expected] == [True] * 3

@@ -57,8 +57,8 @@ def test_solving_only_adds_lines():
         ("    # END SOLUTION\n    if", "    if", "has no partner"),
         ("        # END SOLUTION\n", "", "has no `# END SOLUTION`"),
         ("    # BEGIN SOLUTION\n    col", "    col", "has no partner"),
-        ("    # your code here: the column\n", "", "must stand above"),
-        ("        # your code here\n", "    # your code here\n", "must stand above"),
+        ("    # your code here: the column\n", "", "must be above it"),
+        ("        # your code here\n", "    # your code here\n", "must be above it"),
         ("\n        pass", "", "not valid Python"),
     ],
 )

@@ -126,7 +126,7 @@ def test_links_lead_to_colab_once_there_is_an_address(course, placed):
 
 @pytest.mark.parametrize("target", ["02_third.ipynb", "../exercises/01_second.ipynb", "x.ipynb"])
 def test_a_link_to_nowhere_is_refused(course, target):
-    with pytest.raises(BuildError, match="no notebook of ours"):
+    with pytest.raises(BuildError, match="not a notebook of the course"):
         generate(course, [code("x = 1"), markdown(f"[see]({target})")])
 
 

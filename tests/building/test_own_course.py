@@ -93,7 +93,7 @@ def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
         if asked == [task.id]:
             assert heading not in after
         elif task.id in asked:
-            assert f"leaves the task `{task.id}` out" in after[heading]
+            assert f"leaves out the task `{task.id}`" in after[heading]
         elif not re.search(rf"\b{task.id}\b", text):
             assert after[heading] == text
 
@@ -116,7 +116,7 @@ def without_any_task(cells: Sequence[Cell]) -> list[Cell]:
 
 @every_case("gives", ["for T in range(16): print(T)", "T = 4\nT += 1", "S = 4\nT = S + 1"])
 def test_what_takes_more_than_a_line_is_not_left_out(gives: str) -> None:
-    with pytest.raises(BuildError, match="what stays uses `T`, which stands where load_tile"):
+    with pytest.raises(BuildError, match="a part that stays uses `T`, which belongs to a part"):
         without_any_task(a_lesson(gives))
 
 
@@ -126,7 +126,7 @@ def test_an_exercise_that_is_left_out_needs_a_heading() -> None:
         code("# EXERCISE block_scan\ndef block_scan(): ..."),
         code("# EXERCISE transpose_tiled\ndef transpose_tiled(): ..."),
     ]
-    with pytest.raises(BuildError, match="nothing says where transpose_tiled begins"):
+    with pytest.raises(BuildError, match="no heading says where transpose_tiled begins"):
         _without(cells, "## Exercise", exercise_id, lambda each: each == "block_scan")
 
 
@@ -145,9 +145,9 @@ def test_the_first_page_of_the_book_follows(tmp_path: Path) -> None:
         ("lessons = []", "`lessons` is []; write a list of lessons, such as"),
         ('lessons = "05"', "`lessons` is '05'; write a list of lessons, such as"),
         ('lessons = ["05", "05"]', "`lessons` has '05' twice"),
-        ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which stands in lesson 07"),
+        ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which belongs to lesson 07"),
         ('lessons = ["05"]\ntasks = ["put_sevens"]', "there is no task 'put_sevens'; did you mean"),
-        ('lessons = ["05"]\ntasks = ["turn_tile"]', "turn_tile, which stands in lesson 07; add"),
+        ('lessons = ["05"]\ntasks = ["turn_tile"]', "turn_tile, which belongs to lesson 07; add"),
         ('tasks = ["matmul_tiled"]', "`tasks` has matmul_tiled, which is graded; write it into"),
         ("tasks = 3", "`tasks` is 3; write a list of tasks or lessons"),
         ('exercises = ["convolve"]', "convolve is a task of lesson 05, and tasks are not graded"),

@@ -79,7 +79,7 @@ def test_the_right_guesses_can_be_put_in():
     [
         (["00-nobody"], "00", "cell here-00-nobody: lesson 00 has no prediction 00-nobody"),
         (["00-writers"], "01", "lesson 01 has no prediction 00-writers"),
-        (["00-writers"] * 2, "00", "the prediction 00-writers stands there twice"),
+        (["00-writers"] * 2, "00", "the prediction 00-writers is there twice"),
     ],
 )
 def test_an_author_s_error_is_named(names, lesson, said):

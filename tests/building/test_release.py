@@ -125,7 +125,7 @@ def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
     release._refuse_answers(REPOSITORY / "exercises" / name, solution)
     answer_cells(notebook)["matmul_naive"]["source"] += ["\n    C[0, 0] = 1"]
     (tmp_path / name).write_text(dumps(notebook), encoding="utf-8")
-    with pytest.raises(BuildError, match="holds an answer to matmul_naive; "):
+    with pytest.raises(BuildError, match="contains an answer to matmul_naive; "):
         release._refuse_answers(tmp_path / name, solution)
 
 
@@ -215,18 +215,18 @@ def test_an_earlier_release_is_replaced_and_other_files_are_not(tmp_path: Path) 
     assert {path.name for path in out.iterdir()} == {MARK, "new"}
     assert [path.name for path in tmp_path.iterdir()] == ["course"]
     (out / MARK).unlink()
-    with pytest.raises(BuildError, match="holds other files; name a new or empty folder"):
+    with pytest.raises(BuildError, match="contains other files; name a new or empty folder"):
         write_folder(small(new=b"3"), out)
     assert (out / "new").read_bytes() == b"2"
 
 
 def test_a_file_or_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(BuildError, match="is no folder"):
+    with pytest.raises(BuildError, match="is not a folder"):
         write_folder(small(), tmp_path / "file")
     if os.name != "nt":
         (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-        with pytest.raises(BuildError, match="is no folder"):
+        with pytest.raises(BuildError, match="is not a folder"):
             write_folder(small(), tmp_path / "link")
 
 
@@ -238,7 +238,7 @@ def test_a_zip_that_is_no_release_stays(tmp_path: Path, capsys: pytest.CaptureFi
     before = theirs.read_bytes()
     arguments = ["--out", str(tmp_path / "week5"), "--lessons", "00", "--zip"]
     assert command.main(arguments) == 2
-    assert "week5.zip is there and is no release" in capsys.readouterr().err
+    assert "week5.zip exists and is not a release" in capsys.readouterr().err
     assert theirs.read_bytes() == before and not (tmp_path / "week5").exists()
     theirs.write_bytes(b"no zip at all")
     assert command.main(arguments) == 2

@@ -44,7 +44,7 @@ def test_a_line_becomes_a_picture_the_given_code_a_check_and_the_hints() -> None
     ("placed", "number", "words"),
     [
         (("put_eight",), "00", "there is no task put_eight"),
-        (("put_seven", "put_seven"), "00", "stands there twice"),
+        (("put_seven", "put_seven"), "00", "is there twice"),
         (("put_seven",), "01", "belongs to lesson 00"),
     ],
 )

@@ -395,7 +395,7 @@ def test_a_script_that_colab_exported():
 )
 def test_code_in_a_text_cell_counts_where_no_code_has_it(text):
     answer = find(IMPORTS, prose(text), CHECK)
-    assert answer.problem is None and "no code that runs" in said(answer)
+    assert answer.problem is None and "is not a code cell" in said(answer)
     line = text.split("\n").index("TILE = 16")
     assert answer.text.split("\n")[line] == "TILE = 16"
     assert find(code(other(TILED, 2)), prose(text)).text == other(TILED, 2)
@@ -425,7 +425,7 @@ def test_a_renamed_function_is_named():
     answer = find(code(TILED.replace("def matmul_tiled", "def my_kernel")))
     assert answer.text == ""
     assert answer.problem == (
-        "Below `# EXERCISE matmul_tiled` in cell 1 stands my_kernel, but no function called "
+        "Below `# EXERCISE matmul_tiled` in cell 1 there is my_kernel, but no function called "
         "matmul_tiled."
     )
 
@@ -480,8 +480,8 @@ def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
     (answer,) = find_answers(submission, ["matmul_column_major"], tasks())
     assert (answer.text, answer.needs_review) == ("", True)
     assert answer.problem == (
-        "matmul_coalesced in cell 1 is of an earlier edition of the course; matmul_column_major "
-        "is graded in its place."
+        "matmul_coalesced in cell 1 is from an earlier edition of the course; matmul_column_major "
+        "is graded instead."
     )
     (other_answer,) = find_answers(submission, ["mat_add"], tasks())
     assert "matmul_coalesced" not in str(other_answer.problem)

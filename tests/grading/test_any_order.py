@@ -279,7 +279,7 @@ def test_a_damaged_run_file_goes_on_as_the_sentence_says(
     path = graded.out / ".work/run.json"
     path.write_bytes(path.read_bytes()[:-20])
     assert graded.run(graded.of_the_class())[0] == 1
-    assert "delete it, and the same command goes on" in capsys.readouterr().err
+    assert "Delete it, and the same command continues" in capsys.readouterr().err
     path.unlink()
     assert graded.run(graded.of_the_class())[0] == 0
     assert files_in(graded.out) == before

@@ -91,9 +91,9 @@ def test_every_exercise_has_its_task(tasks: dict[str, AssignedExercise]) -> None
     ("files", "said"),
     [
         ({}, "No notebook in"),
-        ({"a.ipynb": "{"}, "a.ipynb is no notebook that can be read"),
-        ({"a.ipynb": '{"cells": [3]}'}, "a.ipynb is no notebook that can be read"),
-        ({"a.ipynb": "twin", "b.ipynb": "twin"}, "mat_add stands in two notebooks"),
+        ({"a.ipynb": "{"}, "a.ipynb is not a readable notebook"),
+        ({"a.ipynb": '{"cells": [3]}'}, "a.ipynb is not a readable notebook"),
+        ({"a.ipynb": "twin", "b.ipynb": "twin"}, "mat_add is in two notebooks"),
     ],
 )
 def test_a_folder_that_cannot_be_used(tmp_path: Path, files: dict[str, str], said: str) -> None:
@@ -150,10 +150,10 @@ GOOD = Judgement("mat_add", numbers_right=True)
     ("records", "said"),
     [
         ([(0, GOOD.to_json()), (0, Judgement("mat_add").to_json())], "second result of item 0"),
-        ([(0, GOOD.to_json()), (7, GOOD.to_json())], "of no item"),
-        ([(0, GOOD.to_json()), (True, GOOD.to_json())], "of no item"),
-        ([(0, GOOD.to_json()), ("0", GOOD.to_json())], "of no item"),
-        ([(0, GOOD.to_json()), (1, Judgement("matmul_1d").to_json())], "item 1 is of mat_add"),
+        ([(0, GOOD.to_json()), (7, GOOD.to_json())], "to no item"),
+        ([(0, GOOD.to_json()), (True, GOOD.to_json())], "to no item"),
+        ([(0, GOOD.to_json()), ("0", GOOD.to_json())], "to no item"),
+        ([(0, GOOD.to_json()), (1, Judgement("matmul_1d").to_json())], "item 1 belongs to mat_add"),
         ([(0, GOOD.to_json()), (1, '{"points": 10}')], "ignored: this is no judgement"),
         ([(0, GOOD.to_json()), (1, "[" * 10**5)], "ignored: this is no judgement"),
         ([(0, GOOD.to_json()), (1, None)], "ignored: this is no judgement"),

@@ -101,5 +101,5 @@ def test_the_mean_of_small_points_is_no_zero(tmp_path: Path) -> None:
 def test_a_number_that_cannot_be_kept_as_it_stands_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "course.toml"
     path.write_text(f"[points]\nmatmul_tiled = {text}\n")
-    with pytest.raises(CannotGrade, match=r"`points.matmul_tiled` is .*; write a number of 0 to"):
+    with pytest.raises(CannotGrade, match=r"`points.matmul_tiled` is .*; write a number from 0 to"):
         load_settings(path)

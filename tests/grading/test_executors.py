@@ -257,7 +257,9 @@ def test_what_is_no_address_is_refused_at_once(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(executors.socket, "create_connection", lambda *_: pytest.fail("tried"))
-    with pytest.raises(CannotGrade, match="is no address of a scheduler; write tcp://HOST:PORT"):
+    with pytest.raises(
+        CannotGrade, match="is not the address of a scheduler; write tcp://HOST:PORT"
+    ):
         dask_cluster(address)
 
 

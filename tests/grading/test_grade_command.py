@@ -56,7 +56,7 @@ def test_a_class_is_graded(of_two: Desk) -> None:
         assert (of_two.out / name).is_file(), name
     row = of_two.rows()["s1", "mat_add"]
     assert (row["points"], row["max"], row["verdict"]) == ("10", "10", "passed")
-    assert "name the exercises: --exercises" in of_two.grade("class", out="without")
+    assert "name them: --exercises" in of_two.grade("class", out="without")
 
 
 def test_the_settings_may_name_the_exercises(of_two: Desk) -> None:
@@ -77,7 +77,7 @@ def test_a_fresh_seed_is_kept(of_two: Desk) -> None:
 
 def test_explain(of_two: Desk) -> None:
     explain = ("class", "--explain", "S2", "mat_add")
-    assert "Nothing is graded in" in of_two.grade(*explain, status=1)
+    assert "Nothing has been graded in" in of_two.grade(*explain, status=1)
     of_two.grade("class", "--exercises", "00")
     before = files_in(of_two.out)
     assert "s2 · mat_add: failed" in of_two.grade(*explain)
@@ -116,8 +116,8 @@ def test_what_was_not_asked_for_has_no_verdict(of_two: Desk, named: tuple[str, .
         ("class --explain s1 06", "grades", 2, "name one"),
         ("class/none", "grades", 1, "does not exist"),
         ("class", "class/s1.ipynb", 1, "is a file"),
-        ("class", "class/deep/out", 1, "lies among the submissions"),
-        ("class", "class", 1, "lies among the submissions"),
+        ("class", "class/deep/out", 1, "is among the submissions"),
+        ("class", "class", 1, "is among the submissions"),
         ("class --settings no.toml", "grades", 1, "cannot be read"),
         ("class --notebooks no", "grades", 1, "no folder"),
         ("class --notebooks .", "grades", 1, "No notebook in"),
@@ -144,7 +144,7 @@ def test_an_output_that_cannot_be_written(of_two: Desk) -> None:
     (of_two.out / "grades.csv/deep").mkdir(parents=True)
     assert "grades.csv cannot be written" in of_two.grade("class", status=1)
     shutil.rmtree(of_two.out / "grades.csv")
-    assert "2 of 2 answers are known" in of_two.grade("class")
+    assert "2 of 2 answers were judged" in of_two.grade("class")
 
 
 @pytest.mark.parametrize("name", few(["feedback/s1.html", "moodle_feedback.zip", "grades.csv"]))
@@ -152,7 +152,7 @@ def test_files_of_others_stay(of_two: Desk, name: str) -> None:
     theirs = of_two.write(f"grades/{name}", "mine")
     for _ in range(2):  # the first try makes the folder ours in nothing
         said = of_two.grade("class", status=1)
-        assert f"holds {Path(name)}, which no run" in said and "another --out" in said
+        assert f"contains {Path(name)}, which the grader" in said and "another --out" in said
     assert theirs.read_text() == "mine"
     theirs.unlink()
     for _ in range(2):
@@ -190,9 +190,9 @@ def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
     line._said -= 60
     line.show(engine.Progress(total=500, known=20, done=140))
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "20 of 500 answers are known from an earlier run."
+    assert said[0] == "20 of 500 answers were judged in an earlier run."
     assert said[1] == "140 of 500 answers · 120 a minute · about 3 min left"
-    assert line.so_far == "140 of 500 answers are judged."
+    assert line.so_far == "140 of 500 answers have been judged."
 
 
 # --- interrupted ------------------------------------------------------------------------------
@@ -209,7 +209,9 @@ def test_stopped_it_says_how_far_it_is(
 
     monkeypatch.setattr(engine, "run_batch", press)
     said = of_two.grade("class", status=status)
-    assert "Stopped. 0 of 2 answers are judged. The same command goes on from there." in said
+    assert (
+        "Stopped. 0 of 2 answers have been judged. The same command continues from there." in said
+    )
 
 
 @pytest.mark.long
@@ -294,7 +296,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     assert undisturbed.returncode == 0
     done = interrupted(submissions, tmp_path / "b", 1, signal.SIGKILL, seed=1)
     assert done.returncode == 0, done.stderr
-    assert "are known from an earlier run" in done.stdout
+    assert "were judged in an earlier run" in done.stdout
     assert files_in(tmp_path / "a", but=".work") == files_in(tmp_path / "b", but=".work") != {}
     assert len(files_in(tmp_path / "b", but=".work")) == len(CLASS) + 3
 

@@ -229,10 +229,10 @@ def test_no_name_is_in_it_and_no_order(here: Path, release: Path) -> None:
 @every_case(
     ("arguments", "status", "said"),
     [
-        (["--pretest", "class"], 2, "--pretest goes with --items FILE"),
-        (["--items", "items.csv"], 1, "class holds no answers to a test"),
+        (["--pretest", "class"], 2, "--pretest needs --items FILE"),
+        (["--items", "items.csv"], 1, "class contains no answers to a test"),
         (["--items", "i.csv", "--pretest", "class"], 1, "Nobody has answered the pretest in class"),
-        (["--settings", "bad.toml"], 1, "`exercises` has distance_sum, a test's"),
+        (["--settings", "bad.toml"], 1, "`exercises` has distance_sum, which belongs to a test"),
         (["--settings", "own.toml", "--exercises", "pretest"], 0, ""),
     ],
 )

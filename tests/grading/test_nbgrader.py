@@ -48,7 +48,7 @@ def test_without_a_gradebook_nothing_is_lost_and_a_sentence_says_so(
     arguments = [str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--seed", "1"]
     arguments += ["--exercises", "matmul_naive", "--nbgrader", str(tmp_path / "no.db"), "week1"]
     assert grade.main(arguments) == 1
-    assert "`nbgrader generate_assignment week1` makes it" in capsys.readouterr().err
+    assert "`nbgrader generate_assignment week1` creates it" in capsys.readouterr().err
     assert "matmul_naive" in (tmp_path / "out/grades.csv").read_text(encoding="utf-8")
 
 

@@ -77,7 +77,10 @@ def test_while_points_are_open_lateness_promises_no_number() -> None:
         ("late = 0.1", "`late` is 0.1; write a table [late]"),
         ("[late]\nat_most = 0.5", "write a table [late] with per_day"),
         ("[late]\nper_dya = 1\nper_day = 0.1", "there is no key 'per_dya' in [late]; did you mean"),
-        ("[late]\nper_day = 10", "`late.per_day` is 10; write a number of 0 to 1, unquoted"),
+        (
+            "[late]\nper_day = 10",
+            "`late.per_day` is 10; write a number from 0 to 1, without quotes",
+        ),
         ("[late]\nper_day = 0.1\nat_most = -1", "`late.at_most` is -1"),
     ],
 )
@@ -187,14 +190,14 @@ def test_the_file_says_points_comments_and_days(tmp_path: Path) -> None:
             "[ada.mat_add]\npiont = 3",
             "there is no key 'piont' under `ada.mat_add`; did you mean points?",
         ),
-        ("[ada.mat_add]\npoints = 11", "`ada.mat_add.points` is 11; write a number of 0 to 10"),
+        ("[ada.mat_add]\npoints = 11", "`ada.mat_add.points` is 11; write a number from 0 to 10"),
         ("[ada.mat_add]\npoints = -1", "`ada.mat_add.points` is -1"),
         ("[ada.mat_add]\npoints = '8'", "`ada.mat_add.points` is '8'; write a number"),
         ("[ada.mat_add]\npoints = true", "`ada.mat_add.points` is True"),
         ("[ada.mat_add]\npoints = nan", "`ada.mat_add.points` is nan"),
         ("[ada.mat_add]\ncomment = 3", "`ada.mat_add.comment` is 3; write text of 1 to 2000"),
         ("['a b']\ncomment = ' '", "`'a b'.comment` is ' '; write text"),
-        ("[ada]\nlate_days = 1.5", "`ada.late_days` is 1.5; write a whole number of 0 to 366"),
+        ("[ada]\nlate_days = 1.5", "`ada.late_days` is 1.5; write a whole number from 0 to 366"),
         ("[ada]\nlate_days = true", "`ada.late_days` is True"),
         ("[ada", "this is not TOML"),
         ('["a\\nb\\u202e".x]\npoints = 1', "under `'a\\nb\\u202e'`"),
@@ -229,7 +232,9 @@ def test_any_file_is_used_or_refused_in_one_sentence(text: str) -> None:
 def test_late_days_need_a_rule(tmp_path: Path) -> None:
     path = tmp_path / "overrides.toml"
     path.write_text("[ada]\nlate_days = 2\n")
-    with pytest.raises(CannotGrade, match=r"`ada\.late_days` is 2, and no rule says what that"):
+    with pytest.raises(
+        CannotGrade, match=r"`ada\.late_days` is 2, but no rule says how many points that"
+    ):
         load_overrides(path, Settings(), tmp_path / "class")
     path.write_text("[ada]\nlate_days = 0\n")
     assert load_overrides(path, Settings(), tmp_path / "class").students["ada"].standing.share == 1
@@ -260,8 +265,8 @@ def test_what_is_set_survives_regrading_and_leaves_with_its_entry(graded: Desk) 
     before, journal = graded.files(), (graded.out / ".work/journal.txt").read_bytes()
     set_by_hand(graded, "[bo.mat_add]\npoints = 6\ncomment = 'Seen.'\n[ada]\nlate_days = 2\n")
     said = graded.grade("class", "--settings", "grading.toml")
-    assert "Set by hand for 2 students: overrides.toml." in said
-    assert "Set by hand: the points of 1 row." in said
+    assert "overrides.toml has entries for 2 students." in said
+    assert "You have set the points of 1 row by hand." in said
     assert points(graded) == {"ada": "8", "bo": "6"}
     graded.grade("class")  # neither settings nor overrides are named: as in the last run
     assert points(graded) == {"ada": "8", "bo": "6"}
@@ -284,7 +289,7 @@ def test_an_appeal_of_one_keeps_what_is_set_for_others(graded: Desk) -> None:
     [
         ("[adda.mat_add]\npoints = 1", "nothing was handed in by `adda`"),
         ("[ada.matmul_tiled]\npoints = 1", "`ada.matmul_tiled`: ada is graded on mat_add alone"),
-        ("[ada]\ncomment = 'x'\n[ADA]\ncomment = 'y'", "`ADA` is set for ada, as another table is"),
+        ("[ada]\ncomment = 'x'\n[ADA]\ncomment = 'y'", "`ADA` is for ada, and so is another table"),
         ("[ada.mat_add]\npoints = 10.5", "`ada.mat_add.points` is 10.5"),
     ],
 )
@@ -312,7 +317,7 @@ def test_a_file_that_is_gone_takes_no_points_along(graded: Desk) -> None:
     graded.grade("class", "--overrides", path)
     before = graded.files()
     path.unlink()
-    assert "is gone; put it back" in graded.grade("class", status=1)
+    assert "is gone; from it, the last run read" in graded.grade("class", status=1)
     assert graded.files() == before
 
 
@@ -323,7 +328,7 @@ def test_a_file_that_was_handed_in_sets_nothing(graded: Desk) -> None:
     before = graded.files()
     for option, name in ("--settings", "grading.toml"), ("--overrides", "overrides.toml"):
         said = graded.grade("class", option, f"class/{name}", status=1)
-        assert "lies among the submissions" in said
+        assert "is among the submissions" in said
     assert graded.files() == before
     graded.grade("class")
     assert points(graded)["bo"] == "0"

@@ -156,7 +156,7 @@ def test_every_students_folder_gets_a_row(tmp_path, wrapping):
     assert class_ == found(on_disk)
     assert list(class_) == ["s1", "s2", "s3", "s4", "s5", "s6"]
     assert problems(class_["s1"]) == [] and class_["s1"].problem is None
-    assert "no student's work" in class_["s3"].problem
+    assert "not contain any student's work" in class_["s3"].problem
     assert "there is notes.txt" in class_["s4"].problem
     assert "empty" in class_["s5"].problem and "empty" in class_["s6"].problem
 
@@ -165,7 +165,7 @@ def test_files_that_are_nobodys_are_named_in_one_note(tmp_path, caplog):
     write(tmp_path / "a", "s1.ipynb", "s2.json", "README.md", "no\u202eend", ".DS_Store", ".hidden")
     assert list(found(tmp_path / "a")) == ["s1"]
     assert caplog.messages == [
-        "Note: 3 files were passed over, as no notebook and in no student's folder: "
+        "Note: 3 files were ignored (not a notebook, and not in a student's folder): "
         "README.md, noend, s2.json."
     ]
     caplog.clear()
@@ -597,7 +597,7 @@ def test_a_bomb_in_a_students_folder(tmp_path):
     write(tmp_path, "s3.ipynb")
     class_ = found(tmp_path)
     assert "30,000,000 bytes" in class_["s1"].problem
-    assert class_["s2"].problem is None and "within another" in problems(class_["s2"])[0]
+    assert class_["s2"].problem is None and "inside another" in problems(class_["s2"])[0]
     assert class_["s3"].problem is None
 
 
@@ -606,7 +606,7 @@ def test_many_archives_in_a_folder(tmp_path):
     files = found(tmp_path)["s1"].files
     assert sum(len(file.cells) for file in files) == 10
     assert [file.problem for file in files if file.problem] == [
-        "The submission holds more than 10 ZIP archives."
+        "The submission contains more than 10 ZIP archives."
     ]
 
 
@@ -662,11 +662,11 @@ def test_what_cannot_be_graded_at_all(tmp_path):
     write(tmp_path / "lists", "README.md", "grades.csv")
     for name, said in [
         ("missing", "does not exist"),
-        ("nothing", "holds no submission"),
-        ("lists", "holds no submission"),
-        ("empty.zip", "holds no submission"),
+        ("nothing", "contains no submissions"),
+        ("lists", "contains no submissions"),
+        ("empty.zip", "contains no submissions"),
         ("text.zip", "damaged"),
-        ("notes.txt", "no folder, no ZIP archive and no notebook: give a folder"),
+        ("notes.txt", "not a folder, a ZIP archive or a notebook: give a folder"),
         ("x\0y", "does not exist"),
     ]:
         with pytest.raises(CannotGrade, match=said):

@@ -43,7 +43,7 @@ def office(looked_at: None, desk: Desk) -> Office:
 def test_what_is_set_by_hand_is_found_in_the_working_folder(office: Office) -> None:
     """The guide's step: write the file, and give the command of the class again."""
     office.write("overrides.toml", "[Cara.mat_add]\npoints = 9\n")
-    assert "Set by hand for 1 student: overrides.toml." in office.grade("class")
+    assert "overrides.toml has entries for 1 student." in office.grade("class")
     assert office.points("Cara") == "9"
     office.write("elsewhere/overrides.toml", "[Cara.mat_add]\npoints = 8\n")
     assert "elsewhere" in office.grade("class", "--overrides", "elsewhere/overrides.toml")
@@ -55,7 +55,7 @@ def test_what_is_set_by_hand_is_found_beside_the_remembered_course(office: Offic
     office.grade("class", "--settings", "week/course.toml")
     office.write("overrides.toml", "[Cara.mat_add]\npoints = 8\n")
     office.write("week/overrides.toml", "[Cara.mat_add]\npoints = 9\n")
-    assert "Set by hand for 1 student" in office.grade("class")
+    assert "overrides.toml has entries for 1 student" in office.grade("class")
     assert office.points("Cara") == "9"
 
 
@@ -80,10 +80,13 @@ def test_a_course_that_is_another_by_now_is_named(office: Office, text: str | No
     assert same in office.grade("class") and "--settings" not in office.said
     if text is None:
         course.unlink()
-        expected = f"{course} is gone; what it said still holds."
+        expected = f"{course} is gone; its old contents still apply."
     else:
         course.write_text(text)
-        expected = f"{course} has changed since and was not read: `--settings {course}` reads it."
+        expected = (
+            f"{course} has changed since then and was not read again; to read it, give "
+            f"`--settings {course}`."
+        )
     for _ in range(2):
         assert f"{same}{expected}" in office.grade("class")
         assert office.points("Bo") == "20"
@@ -94,7 +97,7 @@ def test_a_course_of_no_choice_is_named_too(office: Office) -> None:
     office.grade("class", "--settings", "course.toml")
     assert "course.toml" not in office.grade("class")
     course.write_text("[points]\nmat_add = 20\n")
-    assert f"{course} has changed since and was not read" in office.grade("class")
+    assert f"{course} has changed since then and was not read again" in office.grade("class")
 
 
 # --- what counts ------------------------------------------------------------------------------
@@ -120,7 +123,7 @@ def test_an_answer_that_is_the_same_stays_that_of_the_class(office: Office) -> N
 def test_the_refusal_says_what_only_does(office: Office) -> None:
     office.answer("Bo", RIGHT, top="part")
     said = office.grade("part", status=1)
-    assert "what is new among it counts until another is given with `--only`" in said
+    assert "A new answer then counts until you give another one with `--only`" in said
 
 
 def test_another_name_of_a_student_is_said(office: Office) -> None:
@@ -207,8 +210,8 @@ def test_a_work_folder_that_is_gone_is_named(office: Office) -> None:
     kept = work.rename(office.place / "kept")
     for more in (["--seed", 7], [], ["--explain", "Bo", "mat_add"]):
         said = office.grade("class", *more, status=1)
-        assert "grades/.work, which holds seed, appeals and history, is gone" in said
-        assert "put back a copy, or choose another --out" in said
+        assert "grades/.work, which contains the seed, the appeals and the history, is gone" in said
+        assert "Put back a copy, or choose another --out" in said
         assert not work.exists()
     kept.rename(work)
     office.grade("class")
@@ -219,10 +222,13 @@ def test_lines_of_the_journal_that_cannot_be_used(office: Office) -> None:
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(lines[0] + b"nothing\n" + lines[2])
     said = office.grade("class")
-    assert "2 of 3 answers are known" in said
-    assert "1 line of grades/.work/journal.txt is damaged; what stood there is judged again" in said
+    assert "2 of 3 answers were judged" in said
+    assert (
+        "1 line of grades/.work/journal.txt is damaged; if an answer from there is needed, it is"
+        in said
+    )
     journal.write_bytes(b"nothing\n" * 3)
-    assert "3 lines of grades/.work/journal.txt are damaged; what stood" in office.grade("class")
+    assert "3 lines of grades/.work/journal.txt are damaged; if an answer" in office.grade("class")
 
 
 # --- whose file it is -------------------------------------------------------------------------
@@ -234,9 +240,9 @@ def test_lines_of_the_journal_that_cannot_be_used(office: Office) -> None:
         (
             "x.ipynb",
             ["Bo", "Cara"],
-            "what was given is one submission, so name one student, not 2.",
+            "you gave one submission, so name one student, not 2.",
         ),
-        ("Cara.ipynb", ["Bo"], "what was given bears the name of Cara, not of 'Bo'"),
+        ("Cara.ipynb", ["Bo"], "the file that you gave has the name of Cara, not of 'Bo'"),
         ("x.ipynb", ["Caro"], "nobody is called 'Caro'; did you mean Cara?"),
         ("x.ipynb", ["nobody"], "nobody is called 'nobody'; there are Ada King, Bo, Cara, x."),
         ("late/x.ipynb", ["Bo"], "nothing was handed in by 'Bo'"),

@@ -234,16 +234,16 @@ def read_questions(folder: Path, ids: Collection[str]) -> dict[str, TextQuestion
         for question in _of_notebook(path):
             if question.id in found:
                 raise CannotGrade(
-                    f"The question {question.id} stands twice in {folder}: in "
-                    f"{found[question.id].notebook}.ipynb and in {path.name}; leave "
-                    "one of them there."
+                    f"The question {question.id} is in {folder} twice: in "
+                    f"{found[question.id].notebook}.ipynb and in {path.name}. Keep only one of "
+                    "them."
                 )
             found[question.id] = question
     lost = next((name for name in ids if name not in found), None)
     if lost is not None:
         raise CannotGrade(
-            f"No notebook in {folder} asks {lost}: write <!-- QUESTION {lost} --> into the cell of "
-            "text that takes the answer, or take it out of [questions]."
+            f"No notebook in {folder} asks {lost}: write <!-- QUESTION {lost} --> into the text "
+            "cell for the answer, or remove the question from [questions]."
         )
     return {name: found[name] for name in ids}
 

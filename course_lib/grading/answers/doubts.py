@@ -87,8 +87,8 @@ def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> s
     for cell in cells:
         if cell.is_code and not cell.code.was_run and _defines_as_text(name, cell.text):
             return (
-                f"{place(cell).capitalize()} names {name} below a cell magic, so that Python does "
-                "not run it as it stands."
+                f"{place(cell).capitalize()} has {name} below a cell magic, so Python does not run "
+                "the cell as it is written."
             )
     runs = [cell for cell in cells if cell.runs and not cell.in_lesson]
     for event in _events_in(runs):
@@ -106,13 +106,13 @@ def _sentence(name: str, event: _Event, place: Place) -> str:
     where = f"{place(event.segment)}, line {event.binding.line}"
     if event.is_sure:
         return (
-            f"{name}, which the answer uses, gets another meaning below it, in {where}: which of "
-            "the two counts is for a person to say."
+            f"{name}, which the answer uses, gets another meaning below the answer, in {where}. A "
+            "person has to decide which of the two counts."
         )
     may = "is bound" if event.binding.name == name else "may be bound"
     return (
-        f"{name} {may} in {where}, {event.binding.way}: only running the notebook would tell what "
-        "it holds at the end."
+        f"{name} {may} in {where}, {event.binding.way}: you would have to run the notebook to know "
+        "its value at the end."
     )
 
 
@@ -252,8 +252,8 @@ def why_none(
     if alike and not alike[-1].marker:
         names = sorted({name for segment in alike for name in _whole(segment, exercise, given)})
         reason += (
-            f" But {place(alike[-1])} holds {_listed(names)}, which may be the answer under another"
-            " name."
+            f" But {place(alike[-1])} contains {_listed(names)}, which may be the answer under "
+            "another name."
         )
     return Absence(reason + _unread(submission), unread or bool(alike))
 
@@ -271,8 +271,8 @@ def _former(exercise: Exercise, segments: Sequence[Segment]) -> Segment | None:
 def _of_an_earlier_edition(former: Segment, place: Callable[[Segment], str]) -> str:
     assert former.marker
     return (
-        f"{former.marker} in {place(former)} is of an earlier edition of the course; "
-        f"{FORMER[former.marker]} is graded in its place."
+        f"{former.marker} in {place(former)} is from an earlier edition of the course; "
+        f"{FORMER[former.marker]} is graded instead."
     )
 
 
@@ -287,7 +287,7 @@ def _where_it_should_be(
         return _as_given(exercise, place(stubs[-1]))
     if marked and exercise.kind.is_function and functions_of(marked[-1]):
         return (
-            f"Below `# EXERCISE {exercise.id}` in {place(marked[-1])} stands "
+            f"Below `# EXERCISE {exercise.id}` in {place(marked[-1])} there is "
             f"{_listed(sorted(functions_of(marked[-1])))}, but no function called {exercise.id}."
         )
     if marked:

@@ -123,7 +123,7 @@ class _Search:
         texts = [each for each in self.mine if self._is_complete(each) and not each.is_code]
         if texts:
             chosen = max(texts, key=self._rank)
-            note = f"Cell {chosen.cell} is no code that runs; the code in its text is judged."
+            note = f"Cell {chosen.cell} is not a code cell; the code in its text is judged."
             return self._found(chosen, texts, note)
         stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
         absence = why_none(
@@ -277,7 +277,7 @@ class _Search:
             yield self._which_counts(chosen, complete)
         for each in self.mine:
             if each.order > chosen.order and self._is_broken(each):
-                why = each.code.error or "it is no function definition"
+                why = each.code.error or "it is not a function definition"
                 yield f"A later answer in {self._place(each)} cannot be read: {why}."
         later = [file for file in self.marked_files if file > chosen.file]
         if later and chosen.file in self.marked_files:
@@ -291,9 +291,7 @@ class _Search:
         places = ", ".join(self._place(segment) for segment in complete[:6])
         rule = "the last one counts"
         if any(segment.is_experiment and segment.order > chosen.order for segment in complete):
-            rule = (
-                "what stands below “Break it” is an experiment, and of the others the last counts"
-            )
+            rule = "what comes below “Break it” is an experiment, and the last of the others counts"
         elif any(segment.order > chosen.order for segment in complete):
             rule = "in the notebook with the exercise's marker, the last one counts"
         return f"There are {len(complete)} answers ({places}): {rule}, {self._place(chosen)}."

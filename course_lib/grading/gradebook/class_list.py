@@ -128,8 +128,9 @@ def history_lines(events: Sequence[Event]) -> Iterator[str]:
 
 MOST_NAMES = 5
 HOW_TO_ADD = (
-    "With `--only`, a run grades what it is given and keeps everybody else, and what is new among "
-    "it counts until another is given with `--only`; another --out starts afresh."
+    "With `--only`, a run grades only what you give it and keeps everybody else's grades. A new "
+    "answer then counts until you give another one with `--only`. To start again from nothing, "
+    "choose another --out."
 )
 
 
@@ -205,11 +206,11 @@ def _why_nobody(
         return f"nobody is called {name!r}; {there}"
     if len(found) == 1 and called(found[0][0].student, earlier):
         return (
-            f"what was given bears the name of {found[0][0].student}, not of {name!r}; rename it "
-            "if it is theirs."
+            f"the file that you gave has the name of {found[0][0].student}, not of {name!r}; "
+            "rename it if it belongs to that student."
         )
     if len(found) == 1:
-        return f"what was given is one submission, so name one student, not {len(wanted)}."
+        return f"you gave one submission, so name one student, not {len(wanted)}."
     return f"nothing was handed in by {name!r}."
 
 
@@ -268,8 +269,8 @@ def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str
     for key in graded:
         if keys[key.casefold()] > 1:  # as a folder that is called like a number there
             raise CannotGrade(
-                f"{key} is another submission than the one that was graded under this name; choose "
-                "another --out."
+                f"{key} is not the submission that was graded under this name; choose another "
+                "--out."
             )
 
 
@@ -293,13 +294,13 @@ def refuse_losses(
     gone = [each.submission.student for each in rest if each.in_class]
     if gone:
         raise CannotGrade(
-            f"{out} also holds grades of {counted(len(gone), 'submission')} that this run was not "
-            f"given ({some(gone)}), so nothing was changed. {HOW_TO_ADD}"
+            f"{out} also contains grades of {counted(len(gone), 'submission')} that this run was "
+            f"not given ({some(gone)}), so nothing was changed. {HOW_TO_ADD}"
         )
     lost = list(dict.fromkeys(_lost_exercises(pairs)))
     if lost:
         raise CannotGrade(
-            f"{out} also holds grades for {some(lost)}, which this run was not asked for, so "
+            f"{out} also contains grades for {some(lost)}, which you did not name this time, so "
             "nothing was changed. Name all exercises, or choose another --out."
         )
 

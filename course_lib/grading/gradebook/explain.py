@@ -56,10 +56,11 @@ def _shown(row: GradebookRow) -> dict[str, Any]:
 
 WIDTH = 96
 TRIED = {
-    "kernel": "the smallest size, one that the blocks divide, uneven ones and a wide one; warps in "
-    "step, one after the other and shuffled; shapes and inputs as the seed drew them",
-    "function": "launches on every GPU of the course, most of them as the seed drew them",
-    "constants": "worked out, nothing had to run",
+    "kernel": "the smallest size, a size that the blocks divide, uneven sizes and a wide one; "
+    "warps in lockstep, one after the other, and shuffled; the seed decided the shapes and "
+    "inputs",
+    "function": "launches on every GPU of the course; the seed decided most of them",
+    "constants": "the values were worked out from the text; nothing had to run",
 }
 
 

@@ -248,7 +248,7 @@ def _listing(row: GradebookRow, answer: FoundAnswer) -> Shown:
     ]
     more = [f"And {left} more lines."] if left else []
     if len(findings) > MOST_FINDINGS:
-        more += [f"And {len(findings) - MOST_FINDINGS} more findings; mend these first."]
+        more += [f"And {len(findings) - MOST_FINDINGS} more findings; fix these first."]
     if answer.first_line > 1:
         more += [f"Lines 1 to {answer.first_line - 1} come from other cells."]
     stood = (answer.file or "") + (f", cell {answer.cell}" if answer.file and answer.cell else "")

@@ -23,14 +23,15 @@ def write_scores(rows: Sequence[GradebookRow], database: Path, assignment: str) 
     """
     if not database.is_file():
         raise CannotGrade(
-            f"{database} is not there; `nbgrader generate_assignment {assignment}` makes it."
+            f"{database} does not exist; `nbgrader generate_assignment {assignment}` creates it."
         )
     try:
         api = importlib.import_module("nbgrader.api")
     except ImportError:
         raise CannotGrade(
-            "nbgrader is not installed beside the course: in the Python that has it, run "
-            "`python -m course_lib.cli grade …` (it needs what `pip install -e .[grade]` brings)."
+            "nbgrader is not installed together with the course. Use the Python that has nbgrader, "
+            "and run `python -m course_lib.cli grade …` (it also needs what `pip install -e "
+            ".[grade]` installs)."
         ) from None
     with api.Gradebook(f"sqlite:///{database}") as gradebook:
         homes = _homes(api, gradebook, assignment)
@@ -40,7 +41,7 @@ def write_scores(rows: Sequence[GradebookRow], database: Path, assignment: str) 
                 _set(gradebook, row, homes[row.exercise][0], assignment)
         gradebook.db.commit()
     outside = sorted({row.exercise for row in rows if row.exercise} - homes.keys())
-    return [f"{name} is no part of {assignment} in {database}." for name in outside]
+    return [f"{name} is not part of {assignment} in {database}." for name in outside]
 
 
 def _homes(api: Any, gradebook: Any, assignment: str) -> dict[str, tuple[str, float]]:
@@ -49,7 +50,7 @@ def _homes(api: Any, gradebook: Any, assignment: str) -> dict[str, tuple[str, fl
         notebooks = gradebook.find_assignment(assignment).notebooks
     except api.MissingEntry:
         there = ", ".join(sorted(found.name for found in gradebook.assignments)) or "none"
-        raise CannotGrade(f"nbgrader knows no assignment {assignment!r}; it has {there}.") from None
+        raise CannotGrade(f"nbgrader has no assignment {assignment!r}; it has {there}.") from None
     prefix = check_name("")
     return {
         cell.name.removeprefix(prefix): (notebook.name, float(cell.max_score))

@@ -78,8 +78,8 @@ def load_overrides(path: Path | None, settings: Settings, submissions: Path) -> 
         return Overrides(late=settings.late)
     if submissions.resolve() in path.resolve().parents:
         raise CannotGrade(
-            f"{path} lies among the submissions, where a student could have put it; move yours out "
-            f"of {submissions}, and name it with --overrides."
+            f"{path} is among the submissions, where a student could have put it. If it is yours, "
+            f"move it out of {submissions}, and name it with --overrides."
         )
     return _Reader(path, settings).overrides()
 
@@ -110,7 +110,8 @@ class _Reader(TomlFile):
         if not isinstance(given, dict) or not given:
             raise self.fail(
                 f"`{key_of(name)}` is {short(given)}; write a student's name as the head of a "
-                "table, such as [student-02], and late_days, comment or an exercise below it."
+                "table, such as [student-02], and write late_days, comment or an exercise below "
+                "it."
             )
         answers = {key: each for key, each in given.items() if key not in OF_A_STUDENT}
         known = (*GRADED, *self.settings.questions)
@@ -130,12 +131,13 @@ class _Reader(TomlFile):
     def days(self, value: object, key: str) -> int:
         if type(value) is not int or not 0 <= value <= MOST_DAYS:
             raise self.fail(
-                f"`{key}` is {short(value)}; write a whole number of 0 to {MOST_DAYS}, unquoted."
+                f"`{key}` is {short(value)}; write a whole number from 0 to {MOST_DAYS}, without "
+                "quotes."
             )
         if value and self.settings.late is None:
             raise self.fail(
-                f"`{key}` is {value}, and no rule says what that costs; write a table [late] with "
-                "per_day = 0.1 into course.toml, and name that file with --settings."
+                f"`{key}` is {value}, but no rule says how many points that costs; write a table "
+                "[late] with per_day = 0.1 into course.toml, and name that file with --settings."
             )
         return value
 
@@ -182,7 +184,7 @@ def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStud
         submission, answers = _meant(name, overrides, found)
         if submission.key in theirs:
             raise overrides.fail(
-                f"`{key_of(name)}` is set for {submission.key}, as another table is; write both "
+                f"`{key_of(name)}` is for {submission.key}, and so is another table; write both "
                 "into one."
             )
         asked = [answer.exercise for answer in answers if answer.exercise]
@@ -191,7 +193,7 @@ def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStud
                 raise overrides.fail(
                     f"`{key_of(name, exercise)}`: {one_line(submission.student)} is graded on "
                     f"{', '.join(asked) or 'no exercise'} alone; name {exercise} with --exercises, "
-                    "or take the table out."
+                    "or remove the table."
                 )
         theirs[submission.key] = given
     for submission, _ in found:
@@ -210,8 +212,8 @@ def _meant(name: str, overrides: Overrides, found: Sequence[Graded]) -> Graded:
     key = key_of(name)
     if not those:
         raise overrides.fail(
-            f"nothing was handed in by `{key}`; the names are in the first column of grades.csv, "
-            "and one with a space or a dot stands in quotes."
+            f"nothing was handed in by `{key}`; the names are in the first column of grades.csv; "
+            "put a name with a space or a dot in quotes."
         )
     keys = ", ".join(submission.key for submission, _ in those)
     raise overrides.fail(
@@ -247,8 +249,10 @@ def _with(row: GradebookRow, given: SetForStudent | None) -> GradebookRow:
 
 MOST_CHARACTERS = 300  # of a reason
 NOT_JUDGED = {
-    "died": "The process that judged this answer came to its end, twice. Please look at it.",
-    "stopped-by-clock": "Judging was stopped by the clock, not by a budget. Please look at it.",
+    "died": "The process that judged this answer crashed twice. Please look at the answer.",
+    "stopped-by-clock": (
+        "A time limit stopped the judge, not a budget of steps. Please look at the answer."
+    ),
 }
 
 READ_BY_A_PERSON = "An answer in words: your instructor reads it."
@@ -275,7 +279,12 @@ def score(
     elif answer.exercise in settings.questions:
         decision = None, "needs review", READ_BY_A_PERSON, {}
     elif judgement is None:
-        decision = None, "needs review", "This answer was not judged. Please look at it.", {}
+        decision = (
+            None,
+            "needs review",
+            "This answer was not judged. Please look at it yourself.",
+            {},
+        )
     elif judgement.outcome != "judged":
         decision = None, "needs review", NOT_JUDGED[judgement.outcome], {}
     elif judgement.needs_review:

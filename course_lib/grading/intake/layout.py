@@ -216,7 +216,9 @@ def without_junk(entries: list[FileEntry]) -> list[FileEntry]:
             clean.append(entry)
         elif place and not entry.is_trick:
             around = entry.parts[:place]
-            kept.setdefault(around, empty_folder(around, "The folder contains no student's work."))
+            kept.setdefault(
+                around, empty_folder(around, "The folder does not contain any student's work.")
+            )
     return clean + list(kept.values())
 
 

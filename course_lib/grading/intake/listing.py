@@ -107,7 +107,7 @@ def parts_of(name: str) -> tuple[tuple[str, ...], str | None]:
     pieces = [array for array in re.split(r"[/\\]", name) if array not in ("", ".")]
     problem = None
     if "\0" in name:
-        problem = "Its name holds a null character."
+        problem = "Its name contains a null character."
     elif ".." in pieces:
         problem = "Its path leads out of the archive (`..`)."
     elif name.startswith(("/", "\\")) or _DRIVE.match(name):
@@ -184,7 +184,7 @@ def _is_utf8(name: bytes | bytearray) -> bool:
 
 
 def _too_many(entries: int) -> str:
-    return f"The ZIP archive lists more than {entries:,} files; the notebooks alone are needed."
+    return f"The ZIP archive lists more than {entries:,} files, but only the notebooks are needed."
 
 
 def _lists_a_folder(info: zipfile.ZipInfo) -> bool:
@@ -219,7 +219,9 @@ def _entry(
     elif problem is None and info.flag_bits & 1:
         problem = "It is encrypted: pack it again without a password."
     elif problem is None and info.compress_type not in _METHODS:
-        problem = "It is compressed in a way that is not read here: pack it as an ordinary ZIP."
+        problem = (
+            "It is compressed in a way that the grader cannot read: pack it as an ordinary ZIP."
+        )
     read = partial(_read, archive, info, max_bytes)
     return FileEntry(parts, info.file_size, read, problem, is_trick)
 
@@ -248,16 +250,16 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, max_bytes: int) -> by
     except Unreadable:
         raise
     except Exception:  # see entries_of
-        raise Unreadable("It is damaged in the ZIP archive: pack it again.") from None
+        raise Unreadable("It is damaged inside the ZIP archive: pack it again.") from None
     if size != info.file_size:
-        raise Unreadable("It is cut off in the ZIP archive: pack it again.")
+        raise Unreadable("It is cut off inside the ZIP archive: pack it again.")
     return b"".join(chunks)
 
 
 def too_large(size: int, most: int) -> str:
     return (
-        f"The file has {size:,} bytes, and {most:,} are read: clear the outputs of all cells, "
-        "and save again."
+        f"The file has {size:,} bytes, but at most {most:,} are read: clear the outputs of all "
+        "cells, and save again."
     )
 
 

@@ -182,8 +182,8 @@ def read_cells(data: bytes) -> tuple[TextCell, ...]:
     """
     if len(data) > MAX_FILE_BYTES:
         raise Unreadable(
-            f"The file has {len(data):,} bytes, and {MAX_FILE_BYTES:,} are read: "
-            "clear the outputs of all cells, and save again."
+            f"The file has {len(data):,} bytes, but at most {MAX_FILE_BYTES:,} are read: clear the "
+            "outputs of all cells, and save again."
         )
     _refuse_other_formats(data)
     text = decode(data).lstrip("\ufeff")
@@ -222,10 +222,10 @@ def _why_no_notebook(text: str) -> Unreadable:
     return NothingThere("The file is neither a notebook nor Python code exported from one.")
 
 
-_TOO_MUCH_CODE = f"The code cells hold more than {MAX_CODE_CHARACTERS:,} characters together."
+_TOO_MUCH_CODE = f"The code cells together contain more than {MAX_CODE_CHARACTERS:,} characters."
 _MERGE_CONFLICT = (
-    "The file holds the two sides of an unfinished merge (`<<<<<<<`): finish the merge, and save "
-    "the notebook again."
+    "The file contains the two sides of an unfinished merge (`<<<<<<<`): finish the merge, and "
+    "save the notebook again."
 )
 
 
@@ -233,7 +233,7 @@ def _parsed(text: str) -> Any:
     values = sum(map(text.count, ",[{"))
     if values > MAX_VALUES:
         raise Unreadable(
-            f"The file holds more than {MAX_VALUES:,} values: clear the outputs of all cells, "
+            f"The file contains more than {MAX_VALUES:,} values: clear the outputs of all cells, "
             "and save again."
         )
     try:
@@ -250,7 +250,7 @@ def _why_no_json(text: str, error: json.JSONDecodeError) -> str:
         return _MERGE_CONFLICT
     if error.pos >= len(text.rstrip("\0 \t\r\n")) or error.msg.startswith("Unterminated"):
         return "The file ends in the middle: save or download the notebook again."
-    return f"The file is not a valid notebook (line {error.lineno} of it: {error.msg})."
+    return f"The file is not a valid notebook (line {error.lineno}: {error.msg})."
 
 
 def _cells_of_notebook(root: Any) -> Iterator[TextCell]:

@@ -55,7 +55,7 @@ def each_submission(path: Path) -> Iterator[Submission]:
         groups = by_owner(entries)
         if not groups:
             raise CannotGrade(
-                f"{path} holds no submission: expected are notebooks (.ipynb), one folder for each "
+                f"{path} contains no submissions. Give notebooks (.ipynb), one folder for each "
                 "student, or the ZIP archive of a learning platform."
             )
         keys = layout.keys_of(list(groups))
@@ -71,7 +71,9 @@ def _note_passed_over(names: list[str]) -> None:
     listed = ", ".join(some) + (", …" if len(names) > MAX_PASSED_OVER else "")
     what = "1 file was" if len(names) == 1 else f"{len(names):,} files were"
     _LOG.warning(
-        "Note: %s passed over, as no notebook and in no student's folder: %s.", what, listed
+        "Note: %s ignored (not a notebook, and not in a student's folder): %s.",
+        what,
+        listed,
     )
 
 
@@ -108,7 +110,7 @@ class _Budget:
             raise Unreadable(listing.too_large(entry.size, most))
         if entry.size > self.size:
             raise Unreadable(
-                f"The submission holds more than {MAX_SUBMISSION_BYTES:,} bytes of notebooks; "
+                f"The submission contains more than {MAX_SUBMISSION_BYTES:,} bytes of notebooks; "
                 "this one was not read."
             )
         data = entry.read()
@@ -131,10 +133,10 @@ def _top(path: Path, stack: ExitStack) -> list[FileEntry]:
         raise CannotGrade(f"{path} cannot be used. {error}") from None
     except (OSError, ValueError) as error:
         raise CannotGrade(f"{path} cannot be opened: {error}") from None
-    what = "is no folder, no ZIP archive and no notebook" if path.exists() else "does not exist"
+    what = "is not a folder, a ZIP archive or a notebook" if path.exists() else "does not exist"
     raise CannotGrade(
-        f"{path} {what}: give a folder of notebooks, of one folder for each student,"
-        " the ZIP archive of a learning platform, or one student's notebook."
+        f"{path} {what}: give a folder of notebooks, a folder with one folder for each student, "
+        "the ZIP archive of a learning platform, or one student's notebook."
     )
 
 
@@ -193,14 +195,14 @@ def _files(entries: list[FileEntry], budget: _Budget) -> Iterator[SubmittedFile]
     rest = [each for each in unpacked if not is_notebook(each) and not is_script(each)]
     others = [each for each in rest if each.problem or is_archive(each)]
     for entry in others[:MAX_OTHER_FILES]:
-        problem = entry.problem or "A ZIP archive within another one is not opened."
+        problem = entry.problem or "A ZIP archive inside another one is not opened."
         yield SubmittedFile(_label(entry), problem=problem, left_out=entry.is_empty_folder)
 
 
 def _unpacked(entry: FileEntry, budget: _Budget) -> Iterator[FileEntry]:
     """What is in a student's archive."""
     if budget.archives == 0:
-        raise Unreadable(f"The submission holds more than {MAX_ARCHIVES} ZIP archives.")
+        raise Unreadable(f"The submission contains more than {MAX_ARCHIVES} ZIP archives.")
     budget.archives -= 1
     data = budget.read(entry, listing.MAX_ARCHIVE_BYTES)
     for each in listing.entries_of_archive(io.BytesIO(data), listing.MAX_STUDENT_ENTRIES):
@@ -218,7 +220,9 @@ def _read_all(
     for entry in sorted(chosen, key=_order):
         handed_in = order_of(entry.parts[0])
         if budget.notebooks == 0:
-            problem = f"The submission holds more than {MAX_NOTEBOOKS} notebooks; no more are read."
+            problem = (
+                f"The submission contains more than {MAX_NOTEBOOKS} notebooks; no more are read."
+            )
             yield handed_in, SubmittedFile(_label(entry), problem=problem)
             return
         budget.notebooks -= 1
@@ -232,7 +236,7 @@ def _is_solution(entry: FileEntry) -> bool:
     return "solutions" in map(str.lower, entry.parts[:-1])
 
 
-_SOLUTION = "It lies in a folder `solutions` beside the other notebooks, so it does not count."
+_SOLUTION = "It is in a folder `solutions` beside the other notebooks, so it does not count."
 
 
 def _read(entry: FileEntry, budget: _Budget) -> SubmittedFile:
@@ -244,7 +248,9 @@ def _read(entry: FileEntry, budget: _Budget) -> SubmittedFile:
         return SubmittedFile(_label(entry), problem=str(error), left_out=is_nothing)
     characters = sum(len(cell.text) for cell in cells)
     if characters > budget.characters:
-        problem = f"The submission holds more than {MAX_CHARACTERS:,} characters; not all are read."
+        problem = (
+            f"The submission contains more than {MAX_CHARACTERS:,} characters; not all are read."
+        )
         return SubmittedFile(_label(entry), problem=problem)
     budget.characters -= characters
     return SubmittedFile(_label(entry), cells)

@@ -54,8 +54,8 @@ def read_tasks(folder: Path) -> dict[str, AssignedExercise]:
             if task.exercise in tasks:
                 other = tasks[task.exercise].notebook
                 raise CannotGrade(
-                    f"{task.exercise} stands in two notebooks of {folder}: {other}.ipynb and "
-                    f"{path.name}; leave one of them there."
+                    f"{task.exercise} is in two notebooks of {folder}: {other}.ipynb and "
+                    f"{path.name}. Keep only one of them."
                 )
             tasks[task.exercise] = task
     if not tasks:
@@ -118,7 +118,7 @@ def _cells(path: Path) -> list[tuple[str, str, set[str]]]:
     except OSError as problem:
         raise CannotGrade(f"{path} cannot be read: {problem.strerror}.") from None
     except (ValueError, TypeError, KeyError, AttributeError) as problem:
-        raise CannotGrade(f"{path} is no notebook that can be read: {problem}.") from None
+        raise CannotGrade(f"{path} is not a readable notebook: {problem}.") from None
 
 
 def _cell(cell: dict[str, Any]) -> tuple[str, str, set[str]]:
@@ -132,7 +132,7 @@ METADATA = "matmul_ladder"  # where a cell says which item it is
 RESULTS = "results.jsonl"  # what the cells write, beside the notebook
 
 NOTE = """\
-*Made by `course.py grade`. Each code cell below hands one answer, as a string, to the examiner, \
+*Made by `course.py grade`. Each code cell below passes one answer, as a string, to the examiner, \
 which reads it and never runs it.*"""
 SETUP = """\
 from course_lib.grading.judging import batches

@@ -105,7 +105,7 @@ def _check_address(address: str) -> None:
     form = _ADDRESS.fullmatch(address)
     if form is None or not 0 < int(form["port"]) < 2**16:
         raise CannotGrade(
-            f"--dask {address!r} is no address of a scheduler; write tcp://HOST:PORT, as "
+            f"--dask {address!r} is not the address of a scheduler; write tcp://HOST:PORT, as "
             "`dask scheduler` prints it."
         )
     try:
@@ -113,7 +113,7 @@ def _check_address(address: str) -> None:
         with socket.create_connection(where, CONNECT_SECONDS) as line:
             # A scheduler speaks first. Its dashboard does not, and Dask's client waits for ever.
             if not address.startswith("tls:") and not line.recv(1):
-                raise OSError("what answers there is no scheduler")
+                raise OSError("whatever answers there is not a scheduler")
     except (OSError, UnicodeError) as error:  # UnicodeError: no name of a host is as long
         raise _no_scheduler(address, error) from None
 
@@ -139,8 +139,8 @@ def _of_client(
         if client.status != "closed":  # while it tries to connect again, there is hope
             return ""
         return (
-            f"The Dask scheduler at {address} is gone. What is judged is kept; start it again, "
-            "and the same command goes on from there."
+            f"The Dask scheduler at {address} is gone. What has been judged is kept. Start the "
+            "scheduler again, and the same command continues from there."
         )
 
     def start() -> Executor:

@@ -255,9 +255,9 @@ def checked(
             notes.append(f"A result was ignored: {problem}"[:300])
             continue
         if type(number) is not int or number not in exercises:
-            notes.append(f"A result was ignored: it is of no item of its batch ({number!r}).")
+            notes.append(f"A result was ignored: it belongs to no item of its batch ({number!r}).")
         elif judgement.exercise != exercises[number]:
-            notes.append(f"A result was ignored: item {number} is of {exercises[number]}.")
+            notes.append(f"A result was ignored: item {number} belongs to {exercises[number]}.")
         elif number in judgements:
             notes.append(f"A second result of item {number} was ignored.")
         else:
@@ -358,5 +358,5 @@ def _records(path: Path, items: int) -> tuple[list[tuple[Any, Any]], tuple[str, 
             fields = json.loads(line)
             records.append((fields["item"], fields["judgement"]))
         except (ValueError, TypeError, KeyError, RecursionError):
-            notes.append("A line of results that cannot be read was ignored.")
+            notes.append("A line of results was ignored because it cannot be read.")
     return records, tuple(notes)

@@ -22,10 +22,10 @@ from course_lib.questions.kinds import Choose, Question, WhichLine
 HEAD = """\
 # {title}
 
-{count} questions and a kernel. They are there to find out what a course changes, so they ask for \
-what you think, not for what you can look up: work alone, and guess where you don't know. Nothing \
-here says whether an answer is right. Double-click a cell that begins with *Your answer*, and \
-write in place of these words. Save the notebook, and hand it in."""
+{count} questions and a kernel. We want to find out what a course changes, so we ask what you \
+think, and not what you can look up. Work alone, and guess if you don't know. Nothing here says \
+whether an answer is right. Double-click a cell that begins with *Your answer*, and replace these \
+words with your answer. Save the notebook, and hand it in."""
 KERNEL = """\
 ## {title}
 
@@ -33,10 +33,11 @@ KERNEL = """\
 
 - `x` and `y` have M numbers, `z` has N; float32, **any** M and N.
 - Blocks of 64 threads, a grid of ⌈M/64⌉; one thread computes one number of `y`.
-- Each block fetches each number of `z` from global memory once, by way of shared memory.
+- Each block fetches each number of `z` from global memory once, through shared memory.
 
-Write what you can: a kernel that is right but fetches more counts, too. `numpy` and `cuda` are \
-there; the cell below yours runs it on a few numbers, which is all the help there is."""
+Write as much as you can: a kernel that is right but fetches more also earns points. `numpy` and \
+`cuda` are already imported. The cell below yours runs your kernel on a few numbers; there is no \
+other help."""
 STUB = "# EXERCISE {name}\n@cuda.jit\ndef {name}(x, z, y):\n    ..."
 TRIAL = """\
 x = np.arange(5, dtype=np.float32)

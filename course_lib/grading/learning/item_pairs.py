@@ -126,8 +126,8 @@ def _sectors(stride: int) -> Number:
 
     return _number(
         "x and y hold float32 numbers, 4 bytes each. Memory is fetched in pieces of 32 bytes that "
-        "begin at multiples of 32, and x begins at one. How many such pieces does one warp, "
-        "threads 0 to 31, fetch of x?",
+        "begin at multiples of 32, and x begins at one. How many such pieces of x does one warp, "
+        "threads 0 to 31, fetch?",
         code,
         value,
         "pieces",
@@ -145,15 +145,15 @@ def copy(A, C):
 
 def _order(first: str, lies: str, change: str, block: str, place: int) -> Choose:
     return _choose(
-        "The copy is right, and yet far slower than the memory of the GPU allows. "
-        f"{lies} Blocks have 32 × 8 threads, `cuda.grid(2)` gives x and then y, and the threads of "
-        "a warp follow each other in x. Which change helps most, and why?",
+        f"The copy is right, and yet far slower than the memory of the GPU allows. {lies} Blocks "
+        "have 32 × 8 threads, `cuda.grid(2)` gives x and then y, and the threads of a warp follow "
+        "each other in x. Which change helps most, and why?",
         COPY.format(first=first),
         f"`{change} = cuda.grid(2)`: then neighbouring threads of a warp ask for neighbouring "
         "elements.",
         "Stage the elements in shared memory: it is faster than global memory.",
-        f"Blocks of {block} threads in a row: then one thread has less to do.",
-        "Leave out the bounds check: the threads of a warp no longer take two ways.",
+        f"Blocks of {block} threads in a row: then each thread has less to do.",
+        "Leave out the bounds check: the threads of a warp no longer take different branches.",
         place=place,
     )
 
@@ -186,9 +186,9 @@ def _race(code: str, name: str, what: str) -> WhichLine:
         return line_of(run(code, 1, 128, ones(128), ones(128)), "race-read-after-write")
 
     return _line(
-        f"One block of 128 threads runs `{name}`, which {what}. No barrier is in it, and its "
-        "result changes from run to run. Right before which line must all threads wait at the "
-        "latest?",
+        f"One block of 128 threads runs `{name}`, which {what}. The kernel contains no barrier, "
+        "and its result changes from run to run. All threads have to wait for each other "
+        "somewhere. Which line is the last one before which they can do so?",
         code,
         "y[t] =",
         proof,
@@ -281,8 +281,8 @@ def _bound(bytes_: int, flop: int, bandwidth: int, tflops: int, place: int) -> C
     return _choose(
         f"For each element, a kernel moves {bytes_} bytes and does {flop} additions and "
         f"multiplications. The GPU moves {bandwidth} GB a second and does {tflops} × 10¹² such "
-        "operations a second. The kernel is right, and it takes as long as its slower half. Which "
-        "change makes it faster, and why?",
+        "operations a second. The kernel is right, and takes as long as the slower of the two. "
+        "Which change makes it faster, and why?",
         "",
         "Keep a value that several steps need in a register instead of reading it again: moving "
         "the bytes takes longer than the arithmetic.",

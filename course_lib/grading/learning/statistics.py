@@ -63,7 +63,7 @@ def write_items(
     if pretest is None:
         form = next((each for each in FORMS.values() if _taken(each, given)), None)
         if form is None:
-            raise CannotGrade(f"{given} holds no answers to a test; nothing is written.")
+            raise CannotGrade(f"{given} contains no answers to a test, so nothing was written.")
         tests = {form.name: _taken(form, given, rows)}
         about = f"{len(tests[form.name])} who took the {form.name}"
     else:
@@ -74,7 +74,7 @@ def write_items(
         if not both:
             raise CannotGrade(
                 f"Nobody has answered the pretest in {pretest} and, under the same name, the "
-                f"posttest in {given}; nothing is written."
+                f"posttest in {given}, so nothing was written."
             )
         tests = {
             form.name: [sitting for name in both for sitting in taken if sitting.student == name]
