@@ -268,12 +268,13 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", ONLY_IF_IT_GROWS),
-    compared="It rescales only if the maximum has grown. After a few tiles this is rare, so "
-    "most of the 32 multiplications are saved.",
+    compared="This version rescales only if the maximum has grown. After a few tiles this is rare, "
+    "so most of the 32 multiplications are saved.",
     caller='''\
 @cuda.jit
 def caller(S, out):
-    """Hands over tile after tile as `mma` would leave it; a key that does not exist has -inf."""
+    """Hands over one tile after another, as `mma` would leave it. A key that does not
+    exist has the score -inf."""
     scores = cuda.local.array((4, 4), float32)
     mixed = cuda.local.array((8, 4), float32)
     top = cuda.local.array(2, float32)
