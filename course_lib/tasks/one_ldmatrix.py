@@ -121,8 +121,8 @@ TASK = Task(
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="In this version the rows begin 48 bytes apart, padded as in lesson 07. So the eight "
-    "rows of a quarter are in different banks, and a load needs one wavefront, not two.",
+    compared="Here the rows are padded and begin 48 bytes apart. So the eight rows of a quarter "
+    "are in different banks, and a load needs one wavefront, not two.",
     par=2,
     meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
     "gave the address, and four lanes each received a part of the row.",
