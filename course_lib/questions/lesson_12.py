@@ -51,7 +51,7 @@ QUESTIONS = (
     Choose(
         id="12-no-gain",
         asks="Lesson 00. Which of these kernels gains nothing from shared memory?",
-        hint="For each, is any value used twice, and does any warp walk down a column?",
+        hint="For each kernel, is any value used twice, and does any warp walk down a column?",
         choices=(
             Choice(
                 "a matrix product",
@@ -196,8 +196,8 @@ QUESTIONS = (
     ),
     Number(
         id="12-h100",
-        asks="Lesson 06. An H100 holds 64 warps per SM. A launch has 1024 threads, 37 registers "
-        "each, and 8 KiB of shared memory. What is its theoretical occupancy?",
+        asks="Lesson 06. An H100 holds 64 warps per SM. A kernel has blocks of 1024 threads, with "
+        "37 registers per thread and 8 KiB of shared memory. What is its theoretical occupancy?",
         value=lambda: _h100_share(37),
         unit="%",
         within=0.01,
@@ -209,7 +209,10 @@ QUESTIONS = (
         hint="65,536 registers are four files of 16,384. How many warps of 1280 fit into each?",
         slips=(
             Trap(lambda: 200 / 3, "That is this launch on an A6000, which holds 48 warps."),
-            Trap(lambda: _h100_share(32), "That is 32 registers. 37 are over the cliff."),
+            Trap(
+                lambda: _h100_share(32),
+                "That would be right with 32 registers per thread. With 37, fewer blocks fit.",
+            ),
         ),
     ),
     Number(
@@ -429,7 +432,7 @@ QUESTIONS = (
         within=0.03,
         why="By exp(2 − 4) = {answer}: all older weights were too large by the same factor.",
         other="A weight is exp(score − largest). What becomes of it if the largest grows by 2?",
-        hint="It is less than 1. exp of which number?",
+        hint="The factor is less than 1. It is exp of which number?",
         slips=(
             Trap(lambda: exp(2), "The other way round: older weights shrink."),
             Trap(lambda: 0.5, "Not the quotient of the scores: exp(a) / exp(b) is exp(a − b)."),
