@@ -83,17 +83,17 @@ TASK = Task(
     ),
     given='''\
 def bank_of(row, column, width):
-    """The bank that holds tile[row, column], if each row of the tile has `width` words."""
+    """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     ...
 ''',
     answer='''\
 def bank_of(row, column, width):
-    """The bank that holds tile[row, column], if each row of the tile has `width` words."""
+    """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     return (row * width + column) % 32
 ''',
     another='''\
 def bank_of(row, column, width):
-    """The bank that holds tile[row, column], if each row of the tile has `width` words."""
+    """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     return (row * width + column) & 31
 ''',
     compared="32 is a power of two, so the remainder is the lowest five bits.",

@@ -54,17 +54,17 @@ TASK = Task(
     ),
     given='''\
 def blocks_for(elements, threads):
-    """The smallest number of blocks that covers all elements, if a block has so many threads."""
+    """Return the smallest number of blocks of `threads` threads that covers all elements."""
     ...
 ''',
     answer='''\
 def blocks_for(elements, threads):
-    """The smallest number of blocks that covers all elements, if a block has so many threads."""
+    """Return the smallest number of blocks of `threads` threads that covers all elements."""
     return (elements + threads - 1) // threads
 ''',
     another='''\
 def blocks_for(elements, threads):
-    """The smallest number of blocks that covers all elements, if a block has so many threads."""
+    """Return the smallest number of blocks of `threads` threads that covers all elements."""
     return -(-elements // threads)
 ''',
     compared="`//` rounds down below zero, too: -10 // 4 is -3.",

@@ -71,17 +71,17 @@ TASK = Task(
     ),
     given='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """How many bytes are in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
     ...
 ''',
     answer='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """How many bytes are in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
     return latency_ns * gb_per_s
 ''',
     another='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """How many bytes are in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
     seconds = latency_ns * 1e-9
     bytes_per_second = gb_per_s * 1e9
     return seconds * bytes_per_second

@@ -77,12 +77,12 @@ TASK = Task(
     ),
     given='''\
 def flop_per_byte(flops, loads, stores):
-    """How many FLOP a thread does per byte that it loads or stores. Each number is a float32."""
+    """Return a thread's FLOP per byte moved. Each load and each store moves one float32."""
     ...
 ''',
     answer='''\
 def flop_per_byte(flops, loads, stores):
-    """How many FLOP a thread does per byte that it loads or stores. Each number is a float32."""
+    """Return a thread's FLOP per byte moved. Each load and each store moves one float32."""
     return flops / (4 * (loads + stores))
 ''',
     par=1,

@@ -64,20 +64,20 @@ TASK = Task(
     ),
     given='''\
 def hit_rate(asked, passed_on):
-    """The hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on` GB of
-    these requests on to the next level."""
+    """Return the hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on`
+    GB of these requests on to the next level."""
     ...
 ''',
     answer='''\
 def hit_rate(asked, passed_on):
-    """The hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on` GB of
-    these requests on to the next level."""
+    """Return the hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on`
+    GB of these requests on to the next level."""
     return (asked - passed_on) / asked
 ''',
     another='''\
 def hit_rate(asked, passed_on):
-    """The hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on` GB of
-    these requests on to the next level."""
+    """Return the hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on`
+    GB of these requests on to the next level."""
     missed = passed_on / asked
     return 1 - missed
 ''',

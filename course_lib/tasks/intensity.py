@@ -113,17 +113,17 @@ TASK = Task(
     ),
     given='''\
 def intensity(BM, BN, BK):
-    """How many FLOP a block does per requested byte, with BM × BN outputs and steps of BK."""
+    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
     ...
 ''',
     answer='''\
 def intensity(BM, BN, BK):
-    """How many FLOP a block does per requested byte, with BM × BN outputs and steps of BK."""
+    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
     return 2 * BM * BN * BK / (4 * (BM * BK + BK * BN))
 ''',
     another='''\
 def intensity(BM, BN, BK):
-    """How many FLOP a block does per requested byte, with BM × BN outputs and steps of BK."""
+    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
     compared="BK appears in the numerator and in the denominator, so it cancels.",

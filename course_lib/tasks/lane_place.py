@@ -50,14 +50,14 @@ TASK = Task(
     given='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
+    """Return the row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
     row, column = ..., ...
     return row, column
 ''',
     answer='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
+    """Return the row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
     row = lane // 8 * 2 + lane // 2 % 2
     column = lane // 4 % 2 * 2 + lane % 2
     return row, column
@@ -73,7 +73,7 @@ def caller(out):
     another='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
+    """Return the row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
     row = (lane >> 1 & 1) + (lane >> 3 << 1)
     column = (lane & 1) + (lane >> 1 & 2)
     return row, column

@@ -69,17 +69,17 @@ TASK = Task(
     ),
     given='''\
 def loads_per_multiply_add(rows, columns):
-    """How many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
+    """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     ...
 ''',
     answer='''\
 def loads_per_multiply_add(rows, columns):
-    """How many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
+    """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return (rows + columns) / (rows * columns)
 ''',
     another='''\
 def loads_per_multiply_add(rows, columns):
-    """How many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
+    """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return 1 / rows + 1 / columns
 ''',
     compared="A load of B serves all rows, and a load of A serves all columns. So a multiply-add "

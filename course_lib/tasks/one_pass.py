@@ -169,8 +169,8 @@ import math
 
 @cuda.jit
 def one_pass(s, kept):
-    """kept[i] holds two numbers: the sum of exp(s[j] - top) over j = 0 … i, and top, which is the
-    largest of these s[j]. No score is read again once it has been used."""
+    """kept[i] holds two numbers. The first is the sum of exp(s[j] - top) over j = 0 … i, and the
+    second is top, the largest of these s[j]. No score is read again once it has been used."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         ...
@@ -182,8 +182,8 @@ import math
 
 @cuda.jit
 def one_pass(s, kept):
-    """kept[i] holds two numbers: the sum of exp(s[j] - top) over j = 0 … i, and top, which is the
-    largest of these s[j]. No score is read again once it has been used."""
+    """kept[i] holds two numbers. The first is the sum of exp(s[j] - top) over j = 0 … i, and the
+    second is top, the largest of these s[j]. No score is read again once it has been used."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]
@@ -198,8 +198,8 @@ import math
 
 @cuda.jit
 def one_pass(s, kept):
-    """kept[i] holds two numbers: the sum of exp(s[j] - top) over j = 0 … i, and top, which is the
-    largest of these s[j]. No score is read again once it has been used."""
+    """kept[i] holds two numbers. The first is the sum of exp(s[j] - top) over j = 0 … i, and the
+    second is top, the largest of these s[j]. No score is read again once it has been used."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]

@@ -97,15 +97,15 @@ TASK = Task(
     given='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T. Each block computes the scores of 16 queries (y) and 32 keys (x), and no block
-    is incomplete. Each row of Q and K has 32 numbers."""
+    """S = Q @ K.T, where each row of Q and K has 32 numbers. Each block computes the scores of 16
+    queries (y) and 32 keys (x), and all blocks are full."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T. Each block computes the scores of 16 queries (y) and 32 keys (x), and no block
-    is incomplete. Each row of Q and K has 32 numbers."""
+    """S = Q @ K.T, where each row of Q and K has 32 numbers. Each block computes the scores of 16
+    queries (y) and 32 keys (x), and all blocks are full."""
     sQ = cuda.shared.array((16, 32), float32)
     sK = cuda.shared.array((32, 33), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -122,8 +122,8 @@ def padded_scores(Q, K, S):
     another='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T. Each block computes the scores of 16 queries (y) and 32 keys (x), and no block
-    is incomplete. Each row of Q and K has 32 numbers."""
+    """S = Q @ K.T, where each row of Q and K has 32 numbers. Each block computes the scores of 16
+    queries (y) and 32 keys (x), and all blocks are full."""
     sQ = cuda.shared.array((16, 32), float32)
     sK = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y

@@ -72,17 +72,20 @@ TASK = Task(
     ),
     given='''\
 def requested_bytes(M, N, K):
-    """How many bytes all loads of your kernel request, if A is M × K and B is K × N in float32."""
+    """Return how many bytes all loads of your kernel request, if A is M × K and B is K × N, both in
+    float32."""
     ...
 ''',
     answer='''\
 def requested_bytes(M, N, K):
-    """How many bytes all loads of your kernel request, if A is M × K and B is K × N in float32."""
+    """Return how many bytes all loads of your kernel request, if A is M × K and B is K × N, both in
+    float32."""
     return M * N * K * 2 * 4
 ''',
     another='''\
 def requested_bytes(M, N, K):
-    """How many bytes all loads of your kernel request, if A is M × K and B is K × N in float32."""
+    """Return how many bytes all loads of your kernel request, if A is M × K and B is K × N, both in
+    float32."""
     return 4 * (M * K * N + K * N * M)
 ''',
     compared="This version starts from the data. Each element of A is requested N times, and each "

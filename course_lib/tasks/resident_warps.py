@@ -92,22 +92,22 @@ TASK = Task(
     ),
     given='''\
 def resident_warps(threads, registers):
-    """How many warps fit on one SM of an A6000, if each block has `threads` threads and each thread
-    has `registers` registers."""
+    """Return how many warps fit on one SM of an A6000. Each block has `threads` threads, and each
+    thread has `registers` registers."""
     ...
 ''',
     answer='''\
 def resident_warps(threads, registers):
-    """How many warps fit on one SM of an A6000, if each block has `threads` threads and each thread
-    has `registers` registers."""
+    """Return how many warps fit on one SM of an A6000. Each block has `threads` threads, and each
+    thread has `registers` registers."""
     of_a_warp = (32 * registers + 255) // 256 * 256
     room = min(48, 16_384 // of_a_warp * 4)
     return room // (threads // 32) * (threads // 32)
 ''',
     another='''\
 def resident_warps(threads, registers):
-    """How many warps fit on one SM of an A6000, if each block has `threads` threads and each thread
-    has `registers` registers."""
+    """Return how many warps fit on one SM of an A6000. Each block has `threads` threads, and each
+    thread has `registers` registers."""
     warps = threads // 32
     of_a_warp = (32 * registers + 255) // 256 * 256
     by_warps = 48 // warps

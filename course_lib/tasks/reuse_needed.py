@@ -75,20 +75,23 @@ TASK = Task(
     ),
     given='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
-    """How many multiply-adds each number must serve, so that units that do `tflops` TFLOP/s never
-    wait. The level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize` bytes."""
+    """Return how many multiply-adds each number must serve, so that units with `tflops` TFLOP/s
+    never wait. This level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize`
+    bytes."""
     ...
 ''',
     answer='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
-    """How many multiply-adds each number must serve, so that units that do `tflops` TFLOP/s never
-    wait. The level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize` bytes."""
+    """Return how many multiply-adds each number must serve, so that units with `tflops` TFLOP/s
+    never wait. This level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize`
+    bytes."""
     return tflops * itemsize / tb_per_s
 ''',
     another='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
-    """How many multiply-adds each number must serve, so that units that do `tflops` TFLOP/s never
-    wait. The level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize` bytes."""
+    """Return how many multiply-adds each number must serve, so that units with `tflops` TFLOP/s
+    never wait. This level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize`
+    bytes."""
     multiply_adds = tflops / 2
     numbers = tb_per_s / itemsize
     return 2 * multiply_adds / numbers

@@ -139,7 +139,7 @@ TASK = Task(
     ),
     given='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends, if tile t goes into stage t % stages.
+    """Return the tick at which the last product ends, if tile t goes into stage t % stages.
 
     Each copy starts as soon as its stage is empty, and the products run one after another.
     """
@@ -150,7 +150,7 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     answer='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends, if tile t goes into stage t % stages.
+    """Return the tick at which the last product ends, if tile t goes into stage t % stages.
 
     Each copy starts as soon as its stage is empty, and the products run one after another.
     """
@@ -163,7 +163,7 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     another='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends, if tile t goes into stage t % stages.
+    """Return the tick at which the last product ends, if tile t goes into stage t % stages.
 
     Each copy starts as soon as its stage is empty, and the products run one after another.
     """

@@ -98,20 +98,20 @@ TASK = Task(
     ),
     given='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
-    DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
+    """Return the most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte
+    from DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     ...
 ''',
     answer='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
-    DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
+    """Return the most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte
+    from DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     return min(peak, flop_per_byte * gb_per_s)
 ''',
     another='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
-    DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
+    """Return the most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte
+    from DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     ridge = peak / gb_per_s
     if flop_per_byte < ridge:
         return flop_per_byte * gb_per_s

@@ -44,15 +44,15 @@ TASK = Task(
     given='''\
 @cuda.jit
 def row_sums(A, y):
-    """y[row] = the sum of that row of A, which is 32 x 32. One warp runs, and each lane adds up one
-    row."""
+    """y[row] = the sum of that row of A, which is 32 x 32. A single warp is launched, and each lane
+    adds up one row."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def row_sums(A, y):
-    """y[row] = the sum of that row of A, which is 32 x 32. One warp runs, and each lane adds up one
-    row."""
+    """y[row] = the sum of that row of A, which is 32 x 32. A single warp is launched, and each lane
+    adds up one row."""
     tile = cuda.shared.array((32, 33), float32)
     lane = cuda.threadIdx.x
     for row in range(32):
@@ -66,8 +66,8 @@ def row_sums(A, y):
     another='''\
 @cuda.jit
 def row_sums(A, y):
-    """y[row] = the sum of that row of A, which is 32 x 32. One warp runs, and each lane adds up one
-    row."""
+    """y[row] = the sum of that row of A, which is 32 x 32. A single warp is launched, and each lane
+    adds up one row."""
     tile = cuda.shared.array((32, 32), float32)
     lane = cuda.threadIdx.x
     for row in range(32):

@@ -123,12 +123,12 @@ TASK = Task(
     ),
     given='''\
 def sectors(stride, offset):
-    """How many sectors a warp touches, if its lane k loads number offset + k * stride."""
+    """Return how many sectors a warp touches, if its lane k loads number offset + k * stride."""
     ...
 ''',
     answer='''\
 def sectors(stride, offset):
-    """How many sectors a warp touches, if its lane k loads number offset + k * stride."""
+    """Return how many sectors a warp touches, if its lane k loads number offset + k * stride."""
     touched = set()
     for lane in range(32):
         touched.add((offset + lane * stride) // 8)
@@ -136,7 +136,7 @@ def sectors(stride, offset):
 ''',
     another='''\
 def sectors(stride, offset):
-    """How many sectors a warp touches, if its lane k loads number offset + k * stride."""
+    """Return how many sectors a warp touches, if its lane k loads number offset + k * stride."""
     return len({(offset + lane * stride) // 8 for lane in range(32)})
 ''',
     compared="A set comprehension collects and counts in one line.",

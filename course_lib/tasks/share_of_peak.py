@@ -122,23 +122,23 @@ TASK = Task(
     ),
     given='''\
 def share_of_peak(wavefronts, starts):
-    """The largest share of its peak that an SM can reach, which is at most 1. The SM could start
-    `starts` multiply-adds of a warp per clock. Each needs `wavefronts` wavefronts, and there is one
-    per clock."""
+    """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
+    start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
+    and there is one wavefront per clock."""
     ...
 ''',
     answer='''\
 def share_of_peak(wavefronts, starts):
-    """The largest share of its peak that an SM can reach, which is at most 1. The SM could start
-    `starts` multiply-adds of a warp per clock. Each needs `wavefronts` wavefronts, and there is one
-    per clock."""
+    """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
+    start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
+    and there is one wavefront per clock."""
     return min(1, 1 / (wavefronts * starts))
 ''',
     another='''\
 def share_of_peak(wavefronts, starts):
-    """The largest share of its peak that an SM can reach, which is at most 1. The SM could start
-    `starts` multiply-adds of a warp per clock. Each needs `wavefronts` wavefronts, and there is one
-    per clock."""
+    """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
+    start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
+    and there is one wavefront per clock."""
     arithmetic = 1 / starts
     return arithmetic / max(arithmetic, wavefronts)
 ''',

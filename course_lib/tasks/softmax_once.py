@@ -46,8 +46,8 @@ def warp_sum(number):
 
 @cuda.jit
 def softmax_once(X, Y):
-    """The softmax of each row of X, for any number of columns. A block of 256 threads computes row
-    `cuda.blockIdx.y`. It loads the first 4096 numbers of its row only once."""
+    """Y = the softmax of each row of X, for any number of columns. A block of 256 threads computes
+    row `cuda.blockIdx.y`. It loads the first 4096 numbers of its row only once."""
     tops, sums = cuda.shared.array(8, float32), cuda.shared.array(8, float32)
     row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
     top, total = float32(-math.inf), float32(0)

@@ -12,8 +12,8 @@ import math
 
 @cuda.jit
 def softmax_tree(X, Y):
-    """The softmax of each row of X, for any number of columns. A block of 128 threads computes row
-    `cuda.blockIdx.y`."""
+    """Y = the softmax of each row of X, for any number of columns. A block of 128 threads computes
+    row `cuda.blockIdx.y`."""
     parts = cuda.shared.array(128, float32)
     row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
     top = float32(-math.inf)

@@ -31,7 +31,7 @@ import math
 
 @cuda.jit
 def softmax_warps(X, Y):
-    """The softmax of each row of X, which may have any size. One warp computes each row, and a
+    """Y = the softmax of each row of X, which may have any size. One warp computes each row, and a
     block has four warps."""
     lane, row = cuda.grid(2)
     top, total = float32(-math.inf), float32(0)

@@ -104,24 +104,24 @@ TASK = Task(
     ),
     given='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """How many bytes of A and B all blocks load, as an int, if each block loads its tiles once. A
-    is M × K and B is K × N, both in float32. A tile of A is BM × BK, and a tile of B is BK × BN.
-    All sizes divide evenly."""
+    """Return how many bytes of A and B all blocks load, as an int, if each block loads its tiles
+    once. A is M × K and B is K × N, both in float32. A tile of A is BM × BK, a tile of B is BK ×
+    BN, and all sizes divide evenly."""
     ...
 ''',
     answer='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """How many bytes of A and B all blocks load, as an int, if each block loads its tiles once. A
-    is M × K and B is K × N, both in float32. A tile of A is BM × BK, and a tile of B is BK × BN.
-    All sizes divide evenly."""
+    """Return how many bytes of A and B all blocks load, as an int, if each block loads its tiles
+    once. A is M × K and B is K × N, both in float32. A tile of A is BM × BK, a tile of B is BK ×
+    BN, and all sizes divide evenly."""
     blocks = (M // BM) * (N // BN)
     return 4 * blocks * (K // BK) * (BM * BK + BK * BN)
 ''',
     another='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """How many bytes of A and B all blocks load, as an int, if each block loads its tiles once. A
-    is M × K and B is K × N, both in float32. A tile of A is BM × BK, and a tile of B is BK × BN.
-    All sizes divide evenly."""
+    """Return how many bytes of A and B all blocks load, as an int, if each block loads its tiles
+    once. A is M × K and B is K × N, both in float32. A tile of A is BM × BK, a tile of B is BK ×
+    BN, and all sizes divide evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
     compared="This version counts how often each element is loaded.",

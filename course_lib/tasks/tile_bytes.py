@@ -105,17 +105,17 @@ TASK = Task(
     ),
     given='''\
 def tile_bytes(BM, BN, BK):
-    """How many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
+    """Return how many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
     ...
 ''',
     answer='''\
 def tile_bytes(BM, BN, BK):
-    """How many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
+    """Return how many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
     return 4 * (BM * BK + BK * BN)
 ''',
     another='''\
 def tile_bytes(BM, BN, BK):
-    """How many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
+    """Return how many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
     return 4 * BK * (BM + BN)
 ''',
     compared="Both tiles have the edge BK, so this version multiplies BK by the sum of the two "

@@ -90,23 +90,23 @@ TASK = Task(
     ),
     given='''\
 def warps_needed(latency, independent):
-    """How many warps an SM needs, so that each of its four schedulers can issue an instruction in
-    every one of `latency` clocks. A warp can issue `independent` instructions before it has to
-    wait."""
+    """Return how many warps an SM needs, so that each of its four schedulers can issue an
+    instruction in every one of `latency` clocks. A warp can issue `independent` instructions before
+    it has to wait."""
     ...
 ''',
     answer='''\
 def warps_needed(latency, independent):
-    """How many warps an SM needs, so that each of its four schedulers can issue an instruction in
-    every one of `latency` clocks. A warp can issue `independent` instructions before it has to
-    wait."""
+    """Return how many warps an SM needs, so that each of its four schedulers can issue an
+    instruction in every one of `latency` clocks. A warp can issue `independent` instructions before
+    it has to wait."""
     return 4 * -(-latency // independent)
 ''',
     another='''\
 def warps_needed(latency, independent):
-    """How many warps an SM needs, so that each of its four schedulers can issue an instruction in
-    every one of `latency` clocks. A warp can issue `independent` instructions before it has to
-    wait."""
+    """Return how many warps an SM needs, so that each of its four schedulers can issue an
+    instruction in every one of `latency` clocks. A warp can issue `independent` instructions before
+    it has to wait."""
     return (latency + independent - 1) // independent * 4
 ''',
     compared="This is ceiling division by addition, as in lesson 00. Python evaluates `//` and "
