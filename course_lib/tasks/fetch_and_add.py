@@ -83,6 +83,6 @@ TASK = Task(
 """,
     compared="This version fetches the first row before the loop, so there is no extra iteration.",
     par=11,
-    meaning="These are a **producer** and a **consumer**. In each iteration, the barrier makes "
-    "both wait for the slower one. This lesson has something better.",
+    meaning="The two warps are a **producer** and a **consumer**. In each iteration, the barrier "
+    "makes both wait for the slower one. This lesson has something better.",
 )

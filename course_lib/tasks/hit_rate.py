@@ -81,7 +81,7 @@ def hit_rate(asked, passed_on):
     missed = passed_on / asked
     return 1 - missed
 ''',
-    compared="This is one minus the share of the requests that missed.",
+    compared="This version subtracts from 1 the share of the requests that missed.",
     par=1,
     meaning="Nsight Compute reports this *hit rate* for L1 and for L2.",
 )

@@ -46,7 +46,7 @@ TASK = Task(
     formula="out[row, column] = M[row, column], and 0 past the edge",
     hints=(
         "A thread fills the cell `tile[ty, tx]`. Which element of M belongs there?",
-        "It is `M[top + ty, left + tx]`. When does M have no such element?",
+        "The element is `M[top + ty, left + tx]`. When does M have no such element?",
         "Write an `if` for the element and an `else` for the zero, so that every cell is filled.",
     ),
     given='''\

@@ -31,7 +31,7 @@ TASK = Task(
         along="registers of a thread",
         at=(32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 255),
         rows={
-            f"{threads} threads a block": lambda registers, threads=threads: (threads, registers)
+            f"{threads} threads per block": lambda registers, threads=threads: (threads, registers)
             for threads in (64, 256, 512)
         },
         shows="The larger the block, the larger the steps, because the registers that are left "
@@ -114,8 +114,8 @@ def resident_warps(threads, registers):
     by_registers = 16_384 // of_a_warp * 4 // warps
     return min(by_warps, by_registers) * warps
 ''',
-    compared="This is how an occupancy calculator does it: it computes how many blocks each "
-    "limit allows and takes the smallest number.",
+    compared="This version works like an occupancy calculator: it computes how many blocks each "
+    "limit allows, and takes the smallest number.",
     par=3,
     meaning="You will want this number later, for a kernel with 128 registers.",
 )  # fmt: skip

@@ -33,7 +33,7 @@ TASK = Task(
         along="wavefronts for each multiply-add of a warp",
         at=(0.125, 0.25, 0.5, 1, 2, 4),
         rows={
-            f"starts {starts} a clock": lambda wavefronts, starts=starts: (wavefronts, starts)
+            f"starts {starts} per clock": lambda wavefronts, starts=starts: (wavefronts, starts)
             for starts in (1, 2, 4)
         },
         shows="The more multiply-adds an SM could start, the fewer wavefronts each of them may "

@@ -133,7 +133,7 @@ IDEAS_OF_ROWS = (
 
 TASK = Task(
     id="softmax_naive",
-    title="A softmax, one thread a row",
+    title="A softmax with one thread per row",
     lesson="10c",
     position=1,
     parameters=("X", "Y"),

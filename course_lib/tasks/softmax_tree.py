@@ -32,7 +32,7 @@ def softmax_tree(X, Y):
 
 TASK = Task(
     id="softmax_tree",
-    title="A softmax, one block a row",
+    title="A softmax with one block per row",
     lesson="10c",
     position=2,
     parameters=("X", "Y"),

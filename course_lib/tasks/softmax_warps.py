@@ -42,7 +42,7 @@ def softmax_warps(X, Y):
 
 TASK = Task(
     id="softmax_warps",
-    title="A softmax, one warp a row",
+    title="A softmax with one warp per row",
     lesson="10c",
     position=3,
     parameters=("X", "Y"),

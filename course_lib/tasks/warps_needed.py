@@ -84,7 +84,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A scheduler issues one instruction a clock. How many instructions fit into the wait?",
+        "A scheduler issues one instruction per clock. How many instructions fit into the wait?",
         "Each warp has `independent` instructions to issue. In which direction do you round? And "
         "remember that an SM has four schedulers.",
     ),
