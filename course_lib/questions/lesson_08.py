@@ -146,8 +146,8 @@ QUESTIONS = (
     ),
     Choose(
         id="08-which-habit",
-        asks="The kernel is right and its loop is `for k in range(16)`. You may change one thing. "
-        "Which change saves the most instructions?",
+        asks="The kernel is right and its loop is `for k in range(16)`. Which change saves the "
+        "most instructions?",
         choices=(
             Choice(
                 "`@cuda.jit(fastmath=True)`",
@@ -224,8 +224,8 @@ QUESTIONS = (
     ),
     Choose(
         id="08-sixteen",
-        asks="If 8 × 8 outputs are good, then 16 × 16 need only 32 loads for 256 multiply-adds, "
-        "half as many for each. Where does the compiler put the 256 sums?",
+        asks="If 8 × 8 outputs are good, 16 × 16 need 32 loads for 256 multiply-adds, half as many "
+        "for each. Where does the compiler put the 256 sums?",
         choices=(
             Choice(
                 "The compiler refuses the kernel.",

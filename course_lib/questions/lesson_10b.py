@@ -92,7 +92,7 @@ QUESTIONS = (
             Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
             Trap(
                 lambda: passes_per_mma(64, 256) - 1 / 8,
-                "That is B alone. How many wavefronts do the reads of A take?",
+                "That is B alone. What about A?",
             ),
             Trap(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
             Trap(lambda: 80, "That is for 16 steps of k. How many m16n8k16 would they be?"),
@@ -220,7 +220,7 @@ QUESTIONS = (
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
         "producer gain only {tma}, since rung 11 hides its copies, too. But they free the threads "
-        "for the next three steps, which change how a tile ends and gain {ends} together.",
+        "for the next three steps, which gain {ends} together at the end of a tile.",
         facts=gain_facts,
         spoilers=("rung 11 hides its copies, too",),
     ),
