@@ -168,7 +168,7 @@ def test_the_question_fits_what_was_written(task: str, old: str, new: str, hint:
 def test_what_no_two_threads_need_is_fetched_by_one_for_another() -> None:
     text = HEAD + TASKS["squared_lengths"].given.replace("x * x + y * y", "y * y + x * x")
     found = examine_source("squared_lengths", text, debug=True).errors[0]
-    assert found.hint.startswith("Which thread could fetch a number for another one")
+    assert found.hint.startswith("Which thread could fetch a number for another thread")
 
 
 def test_blocks_that_run_the_wrong_way_are_told_by_the_output_s_rows() -> None:
