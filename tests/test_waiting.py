@@ -86,9 +86,11 @@ def test_a_launch_gives_up_and_says_why_and_how_to_go_on(launch, monkeypatch, ca
     turns = course_lib.last_profile().stopped_in.turns
     assert said.replace(" was stopped. Line", ", line") == (
         f"never_ends, line {line}: The loop in line {line} had made {turns:,} iterations when the "
-        "5,000 steps of this launch were used up. Does its condition ever become false? If the "
-        "launch is only long, course_lib.emulate(never_ends, steps=50_000)[grid, block](…) allows "
-        "more." + " What it had written by then is still in its arrays." * said.endswith("arrays.")
+        "5,000 steps of this launch were used up. Does the condition of this loop ever become "
+        "false? If the launch is only long, course_lib.emulate(never_ends, steps=50_000)[grid, "
+        "block](…) allows more."
+        + " What it had written by then is still in its arrays."
+        * said.endswith("arrays.")
     )
     assert x[0] in (turns - 1, turns)
     assert course_lib.last_profile().steps == 5_000

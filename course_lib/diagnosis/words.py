@@ -162,7 +162,7 @@ tell = Words(
         ),
         "wrong at zeros": Wording(
             "wrong-formula",
-            "Right but {place}.",
+            "The result is right but {place}.",
             "What does each line do with an element of {letter} that is exactly 0?",
         ),
         "not a number": Wording(
@@ -175,7 +175,7 @@ tell = Words(
             "numerical-overflow",
             "{name} is {value}, although every number in {operands} is finite. A value "
             "overflowed its type, was divided by zero, or is the logarithm of 0.",
-            "Which step can give −∞? Has anything been added up before it?",
+            "Which step can give −∞? Has anything been added up before that step?",
         ),
         "infinity": Wording(
             "numerical-overflow",

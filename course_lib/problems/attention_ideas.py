@@ -79,7 +79,9 @@ def _overflows() -> Ideas:
         "that is larger than all of them, and then every exponential and their sum "
         "underflow to zero"
     )
-    hint = "What value does the running maximum start with, and is every score larger?"
+    hint = (
+        "What value does the running maximum start with, and is every score larger than that value?"
+    )
     for start in (0.0, -1.0, -10.0, 1e-30):
         yield OVERFLOW, partial(_subtracting, partial(_at_least, start)), says, hint, FIRST_LARGEST
     says = (
@@ -149,7 +151,7 @@ def _scales(width: int, rows: int, unscaled: Place) -> Ideas:
         ),
         (
             1 / (root // 1),
-            f"the scores are divided by {root // 1:g}, which is √{width} without its fraction",
+            f"the scores are divided by {root // 1:g}, which is √{width} rounded down",
             SCALE,
         ),
         (-1 / root, "the scores have the wrong sign", SCALE),
@@ -168,7 +170,7 @@ def _scaled(scale: float, Q: Array, K: Array, V: Array) -> Array:
 def _softmaxes(rows: int) -> Ideas:
     """Weights that are no softmax over the keys."""
     sums = "For one query, over which keys do the weights have to sum to 1?"
-    between = "What happens between the two products?"
+    between = "Which step of attention belongs between the two products?"
     best = "What weight does the second best key have?"
     mean = "the weights are divided by the number of keys instead of their sum"
     shares = "the weights are the scores divided by their sum, without an exponential"
@@ -262,10 +264,16 @@ def _with_ghosts(tile: int, score: float, Q: Array, K: Array, V: Array) -> Array
 
 # --- The running maximum -----------------------------------------------------------------------
 
-SHRINK = "Some weights were computed with the old maximum. By which factor do they have to shrink?"
+SHRINK = (
+    "Some weights were computed with the old maximum. By what factor do these weights have to "
+    "shrink?"
+)
 OFTEN = "How many times should the output be divided by the sum?"
 NEW = "Which numbers were computed with the old maximum, and which with the new one?"
-ANEW = "In which line does it get its first value, and how often does a thread execute that line?"
+ANEW = (
+    "On which line does the {what} get its first value, and how often does a thread execute "
+    "that line?"
+)
 
 
 def _online() -> Ideas:
@@ -309,14 +317,15 @@ def _kept(of: str) -> Slips:
         ("output", "out", WEIGHING),
     ):
         says = f"the {what} starts again with each {of}"
-        yield SUM, says, ANEW, ("start of", *place), {"forgets": forgets}
+        yield SUM, says, ANEW.format(what=what), ("start of", *place), {"forgets": forgets}
     for where, place, slip in (
         ("", FACTOR, {"late_total": True, "late_out": True}),
         (" to the sum", TOTAL, {"late_total": True}),
         (" to the output", WEIGHING, {"late_out": True}),
     ):
         says = (
-            f"what a {of} adds{where} is rescaled as well, although it already fits the new maximum"
+            f"what a {of} adds{where} is rescaled as well, although it was already computed with "
+            "the new maximum"
         )
         yield FORMULA, says, NEW, place, slip
 

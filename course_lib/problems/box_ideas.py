@@ -13,7 +13,8 @@ from course_lib.registry.exercise import WrongIdea
 Array = np.ndarray
 Box = Callable[[Array, int, int, int, int], Array]  # of a matrix: top, left, step, side
 COORDINATES = (
-    "At which column and which row does this box begin? In which order do you pass the two?"
+    "At which column and which row does this box begin? In which order do you pass the column and "
+    "the row?"
 )
 OF_A, OF_B = ("call", "tma_load", "with", "A"), ("call", "tma_load", "with", "B")
 
@@ -73,7 +74,7 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     yield WrongIdea(
         partial(product, last_only=True),
         "only the last tile counts, because the sums start again with each tile",
-        "The product should ignore the old sums for one tile only. For which one?",
+        "The product should ignore the old sums for one tile only. Which tile is that?",
         ("call", "wgmma_a"),
         "accumulator-error",
     )

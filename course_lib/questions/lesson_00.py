@@ -113,17 +113,18 @@ QUESTIONS = (
         "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`?",
         value=lambda: place_of(block=3, thread=10),
         unit="",
-        why="Blocks 0, 1 and 2 come before it with 64 threads each, and ten threads of its own "
-        "block: 3 · 64 + 10 = {answer}.",
+        why="Blocks 0, 1 and 2 have 64 threads each, and ten threads of block 3 come before this "
+        "one: 3 · 64 + 10 = {answer}.",
         slips=(
-            Trap(lambda: 3 + 10 * 64, "Block and thread are exchanged: this is 10 · 64 + 3."),
-            Trap(lambda: 3 * 5 + 10, "This multiplies by the number of blocks."),
+            Trap(lambda: 3 + 10 * 64, "You swapped the block and the thread: this is 10 · 64 + 3."),
+            Trap(lambda: 3 * 5 + 10, "You multiplied by the number of blocks."),
             Trap(
                 lambda: 2 * 64 + 10,
                 "Counting starts at zero, so three whole blocks come before block 3.",
             ),
         ),
-        other="Count the threads in all blocks before it, then add its place in its own block.",
+        other="Count the threads in all blocks before block 3, and then add the thread's place in "
+        "its own block.",
         hint="Block 0 is the first one. How many threads do the blocks before block 3 have?",
     ),
     Number(
@@ -157,7 +158,7 @@ QUESTIONS = (
         unit="bytes",
         slips=(
             Trap(lambda: 8, "Those are the two reads. The sum has to be written too."),
-            Trap(lambda: 3, "Three numbers is right, but each of them has 4 bytes."),
+            Trap(lambda: 3, "Three numbers is right, but each of them takes up 4 bytes."),
             Trap(lambda: 4, "That is one number."),
         ),
         reveal="Two reads and one write of 4 bytes: {answer} bytes for one **FLOP** (an addition "

@@ -44,7 +44,7 @@ QUESTIONS = (
     Number(
         id="01-latency",
         asks=f"A load that L1 can answer takes {H200.latency_ns['L1']:.0f} ns on an H200. How many "
-        "does one take that has to go to DRAM?",
+        "ns does a load take that has to go to DRAM?",
         value=lambda: round(H200.latency_ns["DRAM"]),
         unit="ns",
         within=0.2,

@@ -72,13 +72,13 @@ QUESTIONS = (
     ),
     Number(
         id="04-strip",
-        asks="A block computes 32 × 32 elements of C, and K is 4096. How many KiB do the rows of "
-        "A take that it needs? (1 KiB is 1024 bytes.)",
+        asks="A block computes 32 × 32 elements of C, and K is 4096. How many KiB do the rows of A "
+        "that it needs take up? (1 KiB is 1024 bytes.)",
         value=lambda: strip_kib(32, 4096),
         unit="KiB",
         slips=(
             Trap(lambda: 32 * 4096 * 4, "These are bytes."),
-            Trap(lambda: 32 * 4096 / 1024, "A float32 has 4 bytes."),
+            Trap(lambda: 32 * 4096 / 1024, "A float32 takes up 4 bytes."),
             Trap(lambda: 2 * strip_kib(32, 4096), "That includes the columns of B."),
         ),
         reveal="The rows of A take {answer} KiB, and the columns of B take just as much. But a "

@@ -197,9 +197,9 @@ QUESTIONS = (
     ),
     WhichLine(
         id="05-wrong-line",
-        asks="y = A @ x in blocks of 64 threads, one row of A each; all sizes are multiples of "
-        "64. With one block y is right; with two, a thread reads out of bounds. Which line is "
-        "wrong?",
+        asks="This kernel computes y = A @ x in blocks of 64 threads. Each thread takes one row of "
+        "A, and all sizes are multiples of 64. With one block, y is right, but with two blocks, a "
+        "thread reads out of bounds. Which line is wrong?",
         code=TIMES_X,
         line="part[t] = x",
         why="`row` runs across all blocks, but every block needs all of x: `x[start + t]`.",

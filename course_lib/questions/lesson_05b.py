@@ -64,9 +64,9 @@ def least_edge() -> int:
 QUESTIONS = (
     Number(
         id="05b-faster",
-        asks="Your coalesced kernel against your tiled one with T = 32, both in Numba with "
-        "`range`, 4096 × 4096: the threads request 32 times fewer bytes. How many times faster is "
-        "it on an H200?",
+        asks="Compare your coalesced kernel with your tiled one with T = 32, both in Numba with "
+        "`range`, for 4096 × 4096 matrices. The threads of the tiled kernel request 32 times fewer "
+        "bytes. How many times as fast is it on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,

@@ -222,9 +222,9 @@ QUESTIONS = (
     ),
     Number(
         id="06-few-tiles",
-        asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an "
-        "H200, which has 132 SMs. Each SM has room for 8 such blocks. What percentage of that "
-        "room do they fill?",
+        asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an H200, "
+        "which has 132 SMs. Each SM has room for 8 such blocks. What percentage of that room is "
+        "filled?",
         value=filled_by_few_tiles,
         unit="%",
         within=0.05,

@@ -124,7 +124,7 @@ QUESTIONS = (
     Number(
         id="08-merged",
         asks="In one step of k your source loads 16 numbers from the tiles. How many load "
-        "instructions does the compiler make of them?",
+        "instructions does the compiler generate for them?",
         value=load_instructions,
         unit="instructions",
         slips=(
@@ -146,8 +146,8 @@ QUESTIONS = (
     ),
     Choose(
         id="08-which-habit",
-        asks="The kernel is right and its loop is `for k in range(16)`. You may change one thing. "
-        "Which saves the most instructions?",
+        asks="The kernel is right and its loop is `for k in range(16)`. Which change saves the "
+        "most instructions?",
         choices=(
             Choice(
                 "`@cuda.jit(fastmath=True)`",
@@ -224,8 +224,8 @@ QUESTIONS = (
     ),
     Choose(
         id="08-sixteen",
-        asks="If 8 × 8 is good, 16 × 16 needs 32 loads for 256 multiply-adds, half as many for "
-        "each. Where does the compiler put the 256 sums?",
+        asks="If 8 × 8 outputs are good, 16 × 16 need 32 loads for 256 multiply-adds, half as many "
+        "for each. Where does the compiler put the 256 sums?",
         choices=(
             Choice(
                 "The compiler refuses the kernel.",

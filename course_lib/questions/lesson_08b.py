@@ -147,7 +147,7 @@ QUESTIONS = (
     Number(
         id="08b-restrict",
         asks="Each thread of this kernel needs one number of `a`, and the source asks for it "
-        "twice. How many load instructions does the compiler make?",
+        "twice. How many load instructions does the compiler generate?",
         code=TWICE,
         value=lambda: global_loads("between"),
         unit="loads",
@@ -173,7 +173,10 @@ QUESTIONS = (
                 "Neighbouring warps ask L1 again and again for the same numbers.",
                 right=True,
             ),
-            Choice("They are about equal.", "What do 32 warps of a block ask for in each?"),
+            Choice(
+                "They are about equal.",
+                "What do the 32 warps of a block ask L1 for in each kernel?",
+            ),
         ),
         reveal="It is {before} for `coalesced` and {after} for `tiled`. A hit rate says which "
         "share of the questions was answered, but it says nothing about how many were asked: "
@@ -234,7 +237,9 @@ QUESTIONS = (
         id="08b-second-unknown",
         asks="What is wrong with the second kernel, and what do you change first?",
         choices=(
-            Choice(FAR_APART, "4 sectors for a request are the best there is."),
+            Choice(
+                FAR_APART, "For 32 different numbers, no request can take fewer than 4 sectors."
+            ),
             Choice(QUEUES, "Without conflicts, a load would take one wavefront.", right=True),
             Choice(
                 AGAIN,

@@ -105,16 +105,16 @@ QUESTIONS = (
         "by fours save?",
         choices=(
             Choice(
-                "Three of four requests, three of four sectors",
+                "Three of four requests, and three of four sectors",
                 "The copy needs the same numbers. Are they in fewer sectors?",
             ),
             Choice(
-                "Three of four requests, no sector",
+                "Three of four requests, but no sectors",
                 "One instruction asks for four times as much, and the number of bytes is the same.",
                 right=True,
             ),
             Choice(
-                "No request, three of four sectors",
+                "No requests, but three of four sectors",
                 "The bytes are the same, so the sectors are the same. The copy saves instructions.",
             ),
         ),
@@ -190,7 +190,7 @@ QUESTIONS = (
         ),
         reveal="{answer}. Shared memory would be busy all the time, so each conflict and each "
         "store of the next tile would cost time. With 8 × 16 outputs, it is busy in {wider} "
-        "percent of the clocks. That is why a thread of `warp_tiled` owns so many.",
+        "percent of the clocks. That is why a thread of `warp_tiled` owns so many outputs.",
         facts=slack_facts,
         spoilers=("would be busy all the time",),
     ),

@@ -119,7 +119,7 @@ QUESTIONS = (
     Choose(
         id="09b-published",
         asks="S. Boehm published a ladder of kernels in CUDA C++ on an A6000, and one of them has "
-        "two buffers. How fast is it compared with his warp tiles?",
+        "two buffers. How fast is this kernel compared with his kernel with warp tiles?",
         choices=(
             Choice(
                 "A fifth faster.", "That is what one would expect, and it is true in our ladder."

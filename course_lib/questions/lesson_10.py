@@ -94,8 +94,8 @@ QUESTIONS = (
     Number(
         id="10-other-roof",
         asks="On an H100, the tensor cores have one roof for 16-bit numbers, and the CUDA cores "
-        "have another for float32. How many times as high as the CUDA cores' roof is that of the "
-        "tensor cores?",
+        "have another for float32. How many times as high as the CUDA cores' roof is the tensor "
+        "cores' roof?",
         value=of_float32,
         unit="times",
         within=0.15,
@@ -144,7 +144,7 @@ QUESTIONS = (
                 "Each lane reads a row that exists, and no lane is writing it.",
             ),
             Choice(
-                "A perfectly correct product, but of another matrix than A.",
+                "A perfectly correct product, but of a different matrix than A.",
                 "The instruction multiplies whatever matrix it gets.",
                 right=True,
             ),
@@ -236,7 +236,7 @@ QUESTIONS = (
     Choose(
         id="10-format",
         asks="Inputs reach 1,000,000, and the product may be wrong by one part in a thousand. "
-        "Which is the fastest format that will do on an A100?",
+        "Which is the fastest format on an A100 that is accurate enough?",
         hint="Rule out one format by its range, another one by its error.",
         choices=(
             Choice(

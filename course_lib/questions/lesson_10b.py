@@ -90,14 +90,17 @@ QUESTIONS = (
         slips=(
             Trap(lambda: passes_per_mma(64, 64), "That was for a warp's 64 × 64 outputs."),
             Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
-            Trap(lambda: passes_per_mma(64, 256) - 1 / 8, "That is B alone. And A?"),
+            Trap(
+                lambda: passes_per_mma(64, 256) - 1 / 8,
+                "That is B alone. What about A?",
+            ),
             Trap(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
             Trap(lambda: 80, "That is for 16 steps of k. How many m16n8k16 would they be?"),
         ),
-        reveal="{answer}, where the rung with `mma` needs {before}. The outputs that share a load "
-        "are more, since no warp has to hold them all in its own fragments.",
+        reveal="{answer}, where the rung with `mma` needs {before}. More outputs share each load, "
+        "since no warp has to hold them all in its own fragments.",
         facts=lambda: {"before": f"{passes_per_mma(64, 64):g}"},
-        spoilers=("The outputs that share a load are more",),
+        spoilers=("More outputs share each load",),
     ),
     Choose(
         id="10b-who-waits",
@@ -142,12 +145,13 @@ QUESTIONS = (
             Choice("The bytes stored", "C is as large as before."),
             Choice(
                 "The stores",
-                "Now one request stores a box of results, where a warp made one for every 8 × 8.",
+                "Now one request stores a box of results, where a warp made one for every 8 × 8 "
+                "results.",
                 True,
             ),
             Choice(
                 "The blocks",
-                "C is two tiles. Blocks stay only where there are more tiles than SMs.",
+                "C has only two tiles. Blocks stay only where there are more tiles than SMs.",
             ),
         ),
         reveal="The stores: a box of C is one order to the copy engine. Persistent blocks make a "
@@ -215,8 +219,8 @@ QUESTIONS = (
         "make the kernel faster. Which one does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
-        "producer give only {tma}: rung 11 hides its copies, too. They free the threads for "
-        "the next three, {ends} together: how a tile ends.",
+        "producer gain only {tma}, since rung 11 hides its copies, too. But they free the threads "
+        "for the next three steps, which gain {ends} together at the end of a tile.",
         facts=gain_facts,
         spoilers=("rung 11 hides its copies, too",),
     ),

@@ -49,7 +49,7 @@ QUESTIONS = (
         id="11-bytes",
         asks="There are 4096 tokens, d = 32, in float32. Each of the three kernels reads its "
         "inputs once and writes its output once. How many times as many bytes do they move as Q, "
-        "K, V and O have together?",
+        "K, V and O take up together?",
         value=times_the_bytes,
         unit="times",
         within=0.03,
@@ -60,9 +60,9 @@ QUESTIONS = (
             ),
             Trap(lambda: scores_mib() / narrow_mib(), "That is one matrix, moved once."),
         ),
-        reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so "
-        "has P; each is written once and read once. It is 1 + N / d, and grows with the length of "
-        "the text.",
+        reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so has "
+        "P; each is written once and read once. The ratio is 1 + N / d, and it grows with the "
+        "length of the text.",
         facts=byte_facts,
         spoilers=(re.compile(r"\b129 times"), "1 + N / d", re.compile(r"\b258 MiB")),
     ),

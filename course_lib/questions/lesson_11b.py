@@ -65,8 +65,8 @@ QUESTIONS = (
     Number(
         id="11b-causal",
         asks="There are 4096 tokens, each of which sees itself and those before it. A block has "
-        "128 queries, a tile 128 keys. What share of its tiles does the grid have to visit, in "
-        "per cent?",
+        "128 queries, and a tile has 128 keys. What share of its tiles does the grid have to "
+        "visit, in percent?",
         value=visited_share,
         unit="%",
         within=0.01,
@@ -86,7 +86,8 @@ QUESTIONS = (
         id="11b-exponential",
         asks="In one clock cycle, an SM of an H100 starts 16 exponentials, and its tensor cores do "
         "2,048 multiply-adds in bfloat16. At d = 64, a score needs multiply-adds in both products, "
-        "and one exponential. How many times as long as they does the exponential take?",
+        "and one exponential. How many times as long as these multiply-adds does the exponential "
+        "take?",
         value=exponential_over_products,
         unit="times",
         within=0.02,
@@ -133,8 +134,8 @@ QUESTIONS = (
     ),
     Choose(
         id="11b-order",
-        asks="`attend` starts S of the *next* tile, then P · V of this tile, and then waits "
-        "only for S. What does it gain by that?",
+        asks="`attend` starts S of the *next* tile, then P · V of this tile, and then waits only "
+        "for S. What does the kernel gain by this order?",
         choices=(
             Choice(
                 "The next softmax runs while P · V is still in progress.",

@@ -51,7 +51,7 @@ QUESTIONS = (
     Choose(
         id="12-no-gain",
         asks="Lesson 00. Which of these kernels gains nothing from shared memory?",
-        hint="For each, is any value used twice, and does any warp walk down a column?",
+        hint="In which kernel is a value used twice, or does a warp walk down a column?",
         choices=(
             Choice(
                 "a matrix product",
@@ -100,8 +100,7 @@ QUESTIONS = (
         unit="sectors",
         why="Rows begin 4096 bytes apart, so every lane needs a sector of its own: {answer} "
         "sectors. They move 1024 bytes, of which 128 are used.",
-        other="A sector is 32 contiguous bytes of memory. How far apart are the elements of two "
-        "lanes?",
+        other="A sector is 32 contiguous bytes. How far apart are the elements of two lanes?",
         hint="A row of 1024 floats is 4096 bytes long, and a sector is far less than that.",
         slips=(
             Trap(lambda: 4, "That is for 32 neighbours. These are not neighbours."),
@@ -196,8 +195,8 @@ QUESTIONS = (
     ),
     Number(
         id="12-h100",
-        asks="Lesson 06. An H100 holds 64 warps per SM. A launch has 1024 threads, 37 registers "
-        "each, and 8 KiB of shared memory. What is its theoretical occupancy?",
+        asks="Lesson 06. An H100 holds 64 warps per SM. Blocks have 1024 threads with 37 registers "
+        "each, and 8 KiB of shared memory. What is the theoretical occupancy?",
         value=lambda: _h100_share(37),
         unit="%",
         within=0.01,
@@ -209,7 +208,10 @@ QUESTIONS = (
         hint="65,536 registers are four files of 16,384. How many warps of 1280 fit into each?",
         slips=(
             Trap(lambda: 200 / 3, "That is this launch on an A6000, which holds 48 warps."),
-            Trap(lambda: _h100_share(32), "That is 32 registers. 37 are over the cliff."),
+            Trap(
+                lambda: _h100_share(32),
+                "With 32 registers, yes. With 37, fewer blocks fit.",
+            ),
         ),
     ),
     Number(
@@ -429,7 +431,7 @@ QUESTIONS = (
         within=0.03,
         why="By exp(2 − 4) = {answer}: all older weights were too large by the same factor.",
         other="A weight is exp(score − largest). What becomes of it if the largest grows by 2?",
-        hint="It is less than 1. exp of which number?",
+        hint="It is less than 1. Which number's exp is it?",
         slips=(
             Trap(lambda: exp(2), "The other way round: older weights shrink."),
             Trap(lambda: 0.5, "Not the quotient of the scores: exp(a) / exp(b) is exp(a − b)."),

@@ -70,7 +70,7 @@ QUESTIONS = (
             Choice(
                 "At x[48].", "There are three tiles before it, of 16 elements each.", right=True
             ),
-            Choice("At x[16].", "That is program 1."),
+            Choice("At x[16].", "That is where the tile of program 1 begins."),
         ),
         reveal="An index counts tiles of the shape given beside it. With another shape, the same "
         "index means another place.",

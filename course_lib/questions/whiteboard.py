@@ -82,7 +82,7 @@ _ATTENTION: Explanation = (
      lambda: True),
     ("When a larger score comes, multiply what is summed up by exp(old - new).",
      lambda: bool(np.allclose(*_online(-np.inf)))),
-    ("Past the last key, give the missing ones the score 0.",
+    ("Past the last key, give the missing keys the score 0.",
      lambda: bool(np.allclose(*_online(0.0)))),
     ("Divide by the sum of the weights once, at the very end.",
      lambda: bool(np.allclose(*_online(-np.inf)))),

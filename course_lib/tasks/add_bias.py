@@ -30,7 +30,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def add_bias(A, bias, B):
-    """B = A with bias[column] added to each column, in blocks of 16 × 16."""
+    """B[row, column] = A[row, column] + bias[column]. Each block has 16 × 16 threads."""
     column, row = cuda.grid(2)
     if row < A.shape[0] and column <= A.shape[1]:
         B[row, column] = A[row, column] + bias[column]
@@ -38,12 +38,13 @@ def add_bias(A, bias, B):
     answer='''\
 @cuda.jit
 def add_bias(A, bias, B):
-    """B = A with bias[column] added to each column, in blocks of 16 × 16."""
+    """B[row, column] = A[row, column] + bias[column]. Each block has 16 × 16 threads."""
     column, row = cuda.grid(2)
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, column] + bias[column]
 ''',
     par=1,
-    meaning="Each row ends where the next one begins. So all of these writes but the last one "
-    "changed an element of another thread, and only the write in the last row left the array.",
+    meaning="Each row ends where the next one begins. So almost every write past the end of a row "
+    "overwrote an element that belongs to another thread. Only the write in the last row left the "
+    "array.",
 )

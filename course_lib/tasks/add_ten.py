@@ -15,8 +15,8 @@ TASK = Task(
     reference=lambda a: a + 10,
     formula="out[i] = a[i] + 10",
     hints=(
-        "Which number does `cuda.threadIdx.x` have in the first thread, and which in the last?",
-        "Give that number a name, such as `i`, and use it as an index.",
+        "What is the value of `cuda.threadIdx.x` in the first thread, and what is it in the last?",
+        "Give that value a name, such as `i`, and use it as an index.",
     ),
     given='''\
 @cuda.jit

@@ -17,19 +17,19 @@ TASK = Task(
     formula="out[i] = a[i] + 10",
     hints=(
         "How many threads are in the blocks before block 2, if each block has four?",
-        "`cuda.blockIdx.x * cuda.blockDim.x` threads are in the blocks before this one.",
+        "The blocks before this one have `cuda.blockIdx.x * cuda.blockDim.x` threads in all.",
         "The last block may reach beyond the array, so the guard stays.",
     ),
     given='''\
 @cuda.jit
 def add_ten_everywhere(a, out):
-    """out[i] = a[i] + 10, for each element; blocks of four threads cover the array."""
+    """out[i] = a[i] + 10 for every element. Blocks of four threads cover the array."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def add_ten_everywhere(a, out):
-    """out[i] = a[i] + 10, for each element; blocks of four threads cover the array."""
+    """out[i] = a[i] + 10 for every element. Blocks of four threads cover the array."""
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if i < a.shape[0]:
         out[i] = a[i] + 10
@@ -37,13 +37,13 @@ def add_ten_everywhere(a, out):
     another='''\
 @cuda.jit
 def add_ten_everywhere(a, out):
-    """out[i] = a[i] + 10, for each element; blocks of four threads cover the array."""
+    """out[i] = a[i] + 10 for every element. Blocks of four threads cover the array."""
     i = cuda.grid(1)
     if i < a.shape[0]:
         out[i] = a[i] + 10
 ''',
-    compared="`cuda.grid(1)` is the short form of that first line.",
+    compared="`cuda.grid(1)` computes the block's offset plus the thread's number.",
     par=3,
-    meaning="Now the array may have any length. That first line is in almost every kernel ever "
-    "written, so Numba has a short form for it: `cuda.grid(1)`.",
+    meaning="Now the array may have any length. The line that computes `i` is in almost every "
+    "kernel ever written, so Numba has a short form for it: `cuda.grid(1)`.",
 )

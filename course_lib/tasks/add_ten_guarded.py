@@ -16,7 +16,7 @@ TASK = Task(
     asks=("bounds",),
     formula="out[i] = a[i] + 10",
     hints=(
-        "Which numbers does `cuda.threadIdx.x` have in the eight threads?",
+        "Which values does `cuda.threadIdx.x` take in the eight threads?",
         "Threads 4 to 7 have no element.",
         "One `if` keeps those threads away from the arrays.",
     ),
@@ -44,7 +44,7 @@ def add_ten_guarded(a, out):
         return
     out[i] = a[i] + 10
 ''',
-    compared="The surplus threads return first.",
+    compared="In this version, the surplus threads return first.",
     par=2,
     meaning="That `if` is called the guard, or bounds check. Almost every kernel needs one, and "
     "no check in this course forgives a missing one.",

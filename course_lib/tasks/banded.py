@@ -91,18 +91,20 @@ TASK = Task(
     given='''\
 @cuda.jit(device=True)
 def banded(number, rows, columns, band):
-    """Row and column of a tile of C: down the columns of one band of rows, then the next band.
+    """Return the row and the column of tile `number`. The tiles are numbered down the columns of
+    one band of rows, and then down those of the next band.
 
-    C has rows x columns tiles; `band` divides `rows`.
+    C has rows x columns tiles, and `band` divides `rows`.
     """
     ...
 ''',
     answer='''\
 @cuda.jit(device=True)
 def banded(number, rows, columns, band):
-    """Row and column of a tile of C: down the columns of one band of rows, then the next band.
+    """Return the row and the column of tile `number`. The tiles are numbered down the columns of
+    one band of rows, and then down those of the next band.
 
-    C has rows x columns tiles; `band` divides `rows`.
+    C has rows x columns tiles, and `band` divides `rows`.
     """
     which, inside = number // (band * columns), number % (band * columns)
     return which * band + inside % band, inside // band
@@ -110,9 +112,10 @@ def banded(number, rows, columns, band):
     another='''\
 @cuda.jit(device=True)
 def banded(number, rows, columns, band):
-    """Row and column of a tile of C: down the columns of one band of rows, then the next band.
+    """Return the row and the column of tile `number`. The tiles are numbered down the columns of
+    one band of rows, and then down those of the next band.
 
-    C has rows x columns tiles; `band` divides `rows`.
+    C has rows x columns tiles, and `band` divides `rows`.
     """
     column = number // band % columns
     return number // (band * columns) * band + number % band, column
@@ -120,13 +123,13 @@ def banded(number, rows, columns, band):
     caller='''\
 @cuda.jit
 def caller(out):
-    """Each block writes its number at the place of its tile; bands of four rows."""
+    """Each block writes its number at the place of its tile. A band has four rows."""
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',
     compared="Each band has a multiple of `band` tiles, so this version never computes the number "
     "within the band.",
     par=2,
-    meaning="The kernel does the same work as before. But now other tiles are computed at the "
-    "same time.",
+    meaning="The kernel does the same work as before. But now a different set of tiles is computed "
+    "at the same time.",
 )

@@ -25,8 +25,8 @@ TASK = Task(
             for width in (32, 33)
             for row in range(4)
         },
-        shows="Go down a column: at width 32 the bank stays the same, at width 33 it moves on by "
-        "one.",
+        shows="Go down a column: at width 32 the bank stays the same, and at width 33 it moves on "
+        "by one.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -42,12 +42,12 @@ TASK = Task(
         WrongIdea(
             lambda row, column, width: (column * width + row) % 32,
             "row and column are swapped",
-            "How many elements come before the first one of row 1?",
+            "How many elements come before the first element of row 1?",
         ),
         WrongIdea(
             lambda row, column, width: column,
             "you returned the element's column and ignored its row",
-            "With rows of 33 words, row 1 begins with word 33. In which bank is that?",
+            "With rows of 33 words, row 1 begins with word 33. Which bank is word 33 in?",
         ),
         WrongIdea(
             lambda row, column, width: (row + column) % 32,
@@ -83,17 +83,17 @@ TASK = Task(
     ),
     given='''\
 def bank_of(row, column, width):
-    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     ...
 ''',
     answer='''\
 def bank_of(row, column, width):
-    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     return (row * width + column) % 32
 ''',
     another='''\
 def bank_of(row, column, width):
-    """The bank of tile[row, column], if a row of the tile has `width` words."""
+    """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     return (row * width + column) & 31
 ''',
     compared="32 is a power of two, so the remainder is the lowest five bits.",

@@ -11,8 +11,8 @@ def _relu(C):
 GIVEN = '''\
 @cuda.jit
 def bias_and_relu(A, B, bias, C):
-    """C = max(A @ B + bias, 0), where bias has a number for each column of C; a block of 32 × 2
-    threads computes 8 rows × 32 columns."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A block of 32 × 2
+    threads computes 8 rows and 32 columns of C."""
     column = cuda.grid(1)
     top = 8 * cuda.blockIdx.y + 4 * cuda.threadIdx.y
     if column >= C.shape[1]:
@@ -56,7 +56,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: _relu(A @ B) + bias,
             "the bias is added after ReLU, not before",
-            "Which of the two comes first in the formula?",
+            "Which comes first in the formula, the bias or ReLU?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + A.shape[1] * bias),
@@ -66,11 +66,11 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: _relu(A @ B - bias),
             "your kernel subtracts the bias",
-            "Which sign does it have in the formula?",
+            "Which sign does the bias have in the formula?",
         ),
         WrongIdea(
             lambda A, B, bias: A @ B + bias,
-            "negative numbers stay as they are",
+            "your kernel leaves negative numbers as they are",
             "What does max(…, 0) return for a negative number?",
         ),
         WrongIdea(
@@ -80,20 +80,20 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B, bias: -_relu(-(A @ B + bias)),
-            "positive numbers become zero, and negative ones stay",
-            "Which of a number and 0 does ReLU keep?",
+            "your kernel turns positive numbers into zero and keeps the negative ones",
+            "Of a number and 0, which one does ReLU keep?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + bias[0]),
-            "your kernel adds the first number of bias to every column",
-            "Which number of bias belongs to this thread's column?",
+            "your kernel adds the first element of bias to every column",
+            "Which element of bias belongs to this thread's column?",
             place=("load", "bias"),
         ),
     ),
     formula="C = max(A @ B + bias, 0)",
     hints=(
-        "The four sums belong to the rows top to top + 3. Which of these rows does C have?",
-        "All four sums belong to one column, so they all need the same number of bias.",
+        "The four sums belong to the rows top to top + 3. Which of these rows exist in C?",
+        "All four sums belong to one column, so they all need the same element of bias.",
         "Write `max(…, float32(0))`: with a plain 0, the comparison would be done in float64.",
     ),
     given=GIVEN,

@@ -30,13 +30,13 @@ TASK = Task(
         "The second block has 36 numbers, but it adds up 64 elements. Which thread has written "
         "the other 28?",
         "Print `part[k]` for the second block, from one thread, after the barrier.",
-        "Which number does not change a sum? The threads that have no number of x can write it "
-        "there.",
+        "Which number can you add to a sum without changing it? The threads that have no number of "
+        "x can write this one.",
     ),
     given='''\
 @cuda.jit
 def block_sums(x, sums):
-    """sums[b] = the sum of the 64 numbers of block b; x has 100, so the last block has fewer."""
+    """sums[b] = the sum of the 64 numbers of block b. x has 100, so the last block has fewer."""
     part = cuda.shared.array(64, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     if i < x.shape[0]:
@@ -51,7 +51,7 @@ def block_sums(x, sums):
     answer='''\
 @cuda.jit
 def block_sums(x, sums):
-    """sums[b] = the sum of the 64 numbers of block b; x has 100, so the last block has fewer."""
+    """sums[b] = the sum of the 64 numbers of block b. x has 100, so the last block has fewer."""
     part = cuda.shared.array(64, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     part[t] = x[i] if i < x.shape[0] else float32(0)
@@ -65,7 +65,7 @@ def block_sums(x, sums):
     another='''\
 @cuda.jit
 def block_sums(x, sums):
-    """sums[b] = the sum of the 64 numbers of block b; x has 100, so the last block has fewer."""
+    """sums[b] = the sum of the 64 numbers of block b. x has 100, so the last block has fewer."""
     part = cuda.shared.array(64, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     if i < x.shape[0]:
@@ -77,9 +77,9 @@ def block_sums(x, sums):
             total += part[k]
         sums[cuda.blockIdx.x] = total
 ''',
-    compared="It adds up only those elements that were written. This is less work, but the length "
-    "has to be right.",
+    compared="This version adds up only those elements that were written. This is less work, but "
+    "the length has to be right.",
     par=1,
-    meaning="Shared memory contains what an earlier block on this SM has left there. None of the "
-    "tools of compute-sanitizer looks for this.",
+    meaning="Shared memory still contains whatever an earlier block on this SM left there. None of "
+    "compute-sanitizer's tools looks for this.",
 )

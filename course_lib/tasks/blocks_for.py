@@ -17,7 +17,7 @@ TASK = Task(
         along="elements, in blocks of 4 threads",
         at=tuple(range(1, 21)),
         rows={"blocks": lambda elements: (elements, 4)},
-        shows="One element too many takes one more block.",
+        shows="One extra element takes one more block.",
         look="bars",
     ),
     wrong_ideas=(
@@ -54,17 +54,17 @@ TASK = Task(
     ),
     given='''\
 def blocks_for(elements, threads):
-    """The smallest number of blocks of so many threads that covers all elements."""
+    """Return the smallest number of blocks of `threads` threads that covers all elements."""
     ...
 ''',
     answer='''\
 def blocks_for(elements, threads):
-    """The smallest number of blocks of so many threads that covers all elements."""
+    """Return the smallest number of blocks of `threads` threads that covers all elements."""
     return (elements + threads - 1) // threads
 ''',
     another='''\
 def blocks_for(elements, threads):
-    """The smallest number of blocks of so many threads that covers all elements."""
+    """Return the smallest number of blocks of `threads` threads that covers all elements."""
     return -(-elements // threads)
 ''',
     compared="`//` rounds down below zero, too: -10 // 4 is -3.",

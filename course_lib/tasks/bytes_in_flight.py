@@ -28,13 +28,15 @@ TASK = Task(
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s / latency_ns,
             "you divide by the latency, but more bytes are in flight if each byte travels longer",
-            "At 10 bytes a nanosecond, how many arrive while one travels for 100 ns?",
+            "If 10 bytes arrive per nanosecond, how many bytes arrive while one of them travels "
+            "for 100 ns?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns / gb_per_s,
             "you divide by the bandwidth, but more bytes are in flight if more of them arrive "
             "each second",
-            "At 10 bytes a nanosecond, how many arrive while one travels for 100 ns?",
+            "If 10 bytes arrive per nanosecond, how many bytes arrive while one of them travels "
+            "for 100 ns?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s * 10**9,
@@ -49,12 +51,12 @@ TASK = Task(
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s / 4,
             "you counted float32 numbers instead of bytes",
-            "In which unit is the result that the task asks for?",
+            "In which unit does the task ask for the result?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s * 4,
             "you multiply by 4, but the bandwidth is already in bytes",
-            "What is the unit of GB/s?",
+            "What does the B in GB/s stand for?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s,
@@ -63,23 +65,23 @@ TASK = Task(
         ),
     ),
     hints=(
-        "1 GB/s is one byte in each nanosecond.",
-        "You know how many bytes arrive in a nanosecond, and for how many nanoseconds each was in "
-        "flight.",
+        "1 GB/s is one byte per nanosecond.",
+        "You know how many bytes arrive in a nanosecond, and for how many nanoseconds each byte is "
+        "in flight.",
     ),
     given='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """Bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
     ...
 ''',
     answer='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """Bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
     return latency_ns * gb_per_s
 ''',
     another='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """Bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
     seconds = latency_ns * 1e-9
     bytes_per_second = gb_per_s * 1e9
     return seconds * bytes_per_second

@@ -10,7 +10,8 @@ import math
 
 @cuda.jit
 def causal_sums(S, L):
-    """L[i] = log of the sum of exp(S[i, j]) over the keys j up to i. (Here: over all keys.)"""
+    """L[i] = log of the sum of exp(S[i, j]) over the keys j up to i. As given, the kernel sums over
+    all keys."""
     handed = cuda.shared.array((4, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     query, keys = 4 * cuda.blockIdx.x + y, S.shape[1]

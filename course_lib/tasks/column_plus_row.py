@@ -27,19 +27,20 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Which element of `a` does a thread in row 2 need, and which of `b` one in column 5?",
+        "Which element of `a` does a thread in row 2 need? Which element of `b` does a thread in "
+        "column 5 need?",
         "The shape of `out` tells you where the table ends.",
     ),
     given='''\
 @cuda.jit
 def column_plus_row(a, b, out):
-    """out[row, column] = a[row] + b[column]; blocks of 4 x 4 threads cover the table."""
+    """out[row, column] = a[row] + b[column]. Blocks of 4 x 4 threads cover the table."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def column_plus_row(a, b, out):
-    """out[row, column] = a[row] + b[column]; blocks of 4 x 4 threads cover the table."""
+    """out[row, column] = a[row] + b[column]. Blocks of 4 x 4 threads cover the table."""
     x, y = cuda.grid(2)
     if y < out.shape[0] and x < out.shape[1]:
         out[y, x] = a[y] + b[x]
@@ -47,12 +48,12 @@ def column_plus_row(a, b, out):
     another='''\
 @cuda.jit
 def column_plus_row(a, b, out):
-    """out[row, column] = a[row] + b[column]; blocks of 4 x 4 threads cover the table."""
+    """out[row, column] = a[row] + b[column]. Blocks of 4 x 4 threads cover the table."""
     column, row = cuda.grid(2)
     if row < a.shape[0] and column < b.shape[0]:
         out[row, column] = a[row] + b[column]
 ''',
-    compared="It checks each index against its own array.",
+    compared="This version checks each index against the length of its own array.",
     par=3,
     meaning="Each element of `a` was read once for every column, and each of `b` once for "
     "every row. The matrix product reads its numbers over and over in the same way, "

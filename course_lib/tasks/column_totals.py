@@ -34,7 +34,8 @@ TASK = Task(
     given='''\
 @cuda.jit
 def column_totals(A, y):
-    """y[j] = the sum of column j of A, one thread for each column, in blocks of 64."""
+    """y[j] = the sum of column j of A. Each thread adds up one column, and a block has 64
+    threads."""
     j = cuda.grid(1)
     if j < A.shape[1]:
         for k in range(A.shape[0]):
@@ -43,7 +44,8 @@ def column_totals(A, y):
     answer='''\
 @cuda.jit
 def column_totals(A, y):
-    """y[j] = the sum of column j of A, one thread for each column, in blocks of 64."""
+    """y[j] = the sum of column j of A. Each thread adds up one column, and a block has 64
+    threads."""
     j = cuda.grid(1)
     if j < A.shape[1]:
         total = float32(0)
@@ -54,7 +56,8 @@ def column_totals(A, y):
     another='''\
 @cuda.jit
 def column_totals(A, y):
-    """y[j] = the sum of column j of A, one thread for each column, in blocks of 64."""
+    """y[j] = the sum of column j of A. Each thread adds up one column, and a block has 64
+    threads."""
     j = cuda.grid(1)
     if j < A.shape[1]:
         y[j] = float32(0)

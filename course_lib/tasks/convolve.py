@@ -33,22 +33,23 @@ TASK = Task(
     formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
         "Which part of A do the 256 threads of a block need together?",
-        "It is 20 × 20 elements. Each thread loads every 256th, as in a grid-stride loop.",
-        "Element n of the tile is in its row n // 20 and column n % 20. Wait, then add up 25 "
+        "The block needs 20 × 20 elements. Each thread loads every 256th of them, as in a "
+        "grid-stride loop.",
+        "Element n of the tile is in row n // 20 and column n % 20. After the barrier, add up 25 "
         "products.",
     ),
     given='''\
 @cuda.jit
 def convolve(A, W, C):
-    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4;
-    x is the column."""
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4. In a
+    block, x is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def convolve(A, W, C):
-    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4;
-    x is the column."""
+    """C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over all i and j from 0 to 4. In a
+    block, x is the column."""
     tile = cuda.shared.array((20, 20), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     column, row = cuda.grid(2)

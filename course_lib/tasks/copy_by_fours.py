@@ -32,7 +32,7 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def copy_by_fours(source, target):
-    """target = source; a thread copies four neighbours with one load and one store."""
+    """target = source. Each thread copies four neighbouring numbers with one load and one store."""
     ...
 ''',
     answer='''\
@@ -41,7 +41,7 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def copy_by_fours(source, target):
-    """target = source; a thread copies four neighbours with one load and one store."""
+    """target = source. Each thread copies four neighbouring numbers with one load and one store."""
     i = 4 * cuda.grid(1)
     store4(target, i, load4(source, i))
 ''',
@@ -51,7 +51,7 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def copy_by_fours(source, target):
-    """target = source; a thread copies four neighbours with one load and one store."""
+    """target = source. Each thread copies four neighbouring numbers with one load and one store."""
     first = 4 * cuda.grid(1)
     x, y, z, w = load4(source, first)
     store4(target, first, (x, y, z, w))
@@ -59,5 +59,5 @@ def copy_by_fours(source, target):
     compared="This version has a name for each of the four numbers, so a kernel could change "
     "them before it stores them.",
     par=2,
-    meaning="Now it copies four numbers at a time. What does that save?",
+    meaning="Now each instruction moves four numbers. What does that save?",
 )

@@ -21,12 +21,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: 2 * A,
-            "this adds A twice",
+            "your kernel adds A to itself",
             "From which array is each of the two tiles loaded?",
         ),
         WrongIdea(
             lambda A, B: A * B,
-            "this multiplies A by B instead of adding them",
+            "your kernel multiplies A by B instead of adding them",
             "Which operator adds?",
         ),
     ),
@@ -37,14 +37,16 @@ TASK = Task(
     given='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
+    """C = A + B, where all three are M x N. Program (i, j) computes tile (i, j) of C, which is TM x
+    TN. Some tiles end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
+    """C = A + B, where all three are M x N. Program (i, j) computes tile (i, j) of C, which is TM x
+    TN. Some tiles end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     a = ct.load(A, index=(i, j), shape=(TM, TN))
     b = ct.load(B, index=(i, j), shape=(TM, TN))
@@ -53,14 +55,15 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
+    """C = A + B, where all three are M x N. Program (i, j) computes tile (i, j) of C, which is TM x
+    TN. Some tiles end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     a = ct.load(A, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="It sets a value for the elements past the edge. No result uses it, so this is "
-    "harmless but not needed.",
+    compared="This version gives the elements past the edge a value. No result uses that value, so "
+    "it does no harm, but it is not needed.",
     par=3,
     meaning="Elements past the edge have no value, but they need none here, because the store "
     "drops them.",

@@ -33,8 +33,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B, bias: A @ B + bias,
-            "negative numbers are still in the result",
-            "Which function takes the larger of a tile and 0?",
+            "the result still contains negative numbers",
+            "Which function returns the larger of each element of a tile and 0?",
         ),
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0),
@@ -44,26 +44,28 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0) + bias,
             "the bias is added after the ReLU instead of before it",
-            "Which of the two comes first in the formula?",
+            "Which comes first in the formula, the bias or the ReLU?",
         ),
     ),
     hints=(
-        "The program already has the sum, so it has to load only the bias.",
+        "After the loop, the program already has the sum, so it only has to load the bias.",
         "Tile j of `bias` has TN numbers, one for each column. When you add it, it is broadcast "
         "over the rows.",
-        "A and B are float16; `ct.mma` adds their products into a tile of float32.",
+        "A and B are float16, but `ct.mma` adds their products into a tile of float32.",
     ),
     given='''\
 @ct.kernel
 def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
-    """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A and B are
+    float16, and bias and C are float32."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
-    """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A and B are
+    float16, and bias and C are float32."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((TM, TN), dtype=ct.float32)
     for k in range(ct.num_tiles(A, axis=1, shape=(TM, TK))):
@@ -76,7 +78,8 @@ def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: 
     another='''\
 @ct.kernel
 def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
-    """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A and B are
+    float16, and bias and C are float32."""
     i, j = ct.bid(0), ct.bid(1)
     added = ct.load(bias, index=(j,), shape=(TN,))
     acc = ct.broadcast_to(ct.reshape(added, (1, TN)), (TM, TN))
@@ -86,7 +89,8 @@ def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: 
         acc = ct.mma(a, b, acc)
     ct.store(C, index=(i, j), tile=ct.where(acc > 0.0, acc, 0.0))
 ''',
-    compared="The sum begins with the bias instead of 0, so nothing has to be added at the end.",
+    compared="In this version the sum begins with the bias instead of 0, so nothing has to be "
+    "added at the end.",
     par=7,
     meaning="This kernel writes C once. Three separate kernels would have read and written it two "
     "more times.",

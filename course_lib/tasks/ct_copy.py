@@ -20,19 +20,19 @@ TASK = Task(
     formula="out = x",
     hints=(
         "`ct.bid(0)` is the number of this program. What does the `index` of `ct.load` count?",
-        "It counts tiles, not elements. So program 1 takes tile 1, and it need not know where "
-        "that tile begins.",
+        "The index counts tiles, not elements. So program 1 takes tile 1, and it need not know "
+        "where that tile begins.",
     ),
     given='''\
 @ct.kernel
 def ct_copy(x, out, TILE: ct.Constant[int]):
-    """out = x; each program copies one tile of TILE elements, and TILE divides the size of x."""
+    """out = x. Each program copies one tile of TILE elements, and TILE divides the size of x."""
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_copy(x, out, TILE: ct.Constant[int]):
-    """out = x; each program copies one tile of TILE elements, and TILE divides the size of x."""
+    """out = x. Each program copies one tile of TILE elements, and TILE divides the size of x."""
     i = ct.bid(0)
     tile = ct.load(x, index=(i,), shape=(TILE,))
     ct.store(out, index=(i,), tile=tile)
@@ -40,13 +40,13 @@ def ct_copy(x, out, TILE: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_copy(x, out, TILE: ct.Constant[int]):
-    """out = x; each program copies one tile of TILE elements, and TILE divides the size of x."""
+    """out = x. Each program copies one tile of TILE elements, and TILE divides the size of x."""
     places = ct.bid(0) * TILE + ct.arange(TILE, dtype=ct.int32)
     ct.scatter(out, places, ct.gather(x, places))
 ''',
-    compared="It gives each element its own index, as a thread would. `gather` takes these "
-    "indices in any order.",
+    compared="This version gives each element its own index, as a thread would. `gather` takes "
+    "these indices in any order.",
     par=3,
-    meaning="There are no threads and no element indices: you name a tile, and the compiler "
-    "distributes it.",
+    meaning="There are no threads and no element indices. You name a tile, and the compiler "
+    "decides which thread copies which element.",
 )

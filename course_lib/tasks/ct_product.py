@@ -39,14 +39,16 @@ TASK = Task(
     given='''\
 @ct.kernel
 def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
-    """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
+    """C = A @ B. Program (i, j) computes tile (i, j) of C, which is TM x TN, in steps of TK along
+    k."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
-    """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
+    """C = A @ B. Program (i, j) computes tile (i, j) of C, which is TM x TN, in steps of TK along
+    k."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((TM, TN), dtype=ct.float32)
     for k in range(ct.num_tiles(A, axis=1, shape=(TM, TK))):
@@ -58,7 +60,8 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
     another='''\
 @ct.kernel
 def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
-    """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
+    """C = A @ B. Program (i, j) computes tile (i, j) of C, which is TM x TN, in steps of TK along
+    k."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((TM, TN), dtype=ct.float32)
     for k in range(ct.cdiv(A.shape[1], TK)):
@@ -67,8 +70,8 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
         acc += a @ b
     ct.store(C, index=(i, j), tile=acc)
 ''',
-    compared="It uses `a @ b` instead of `ct.mma`, and computes the number of steps from the "
-    "shape. The product is the same.",
+    compared="This version uses `a @ b` instead of `ct.mma`, and computes the number of steps from "
+    "the shape. The product is the same.",
     par=6,
     meaning="The kernel of lesson 05 takes six lines here. It has no shared memory and no "
     "barrier, and it requests the same bytes.",

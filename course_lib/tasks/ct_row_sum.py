@@ -31,7 +31,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A row has more elements than a tile. `ct.num_tiles` says how many tiles it has.",
+        "A row of A spans several tiles. `ct.num_tiles` says how many.",
         "The last tile ends past the edge. Which value adds nothing to a sum?",
         "Keep a tile of TM sums. For each tile that you load, add the sums of its rows, along "
         "`axis=1`.",
@@ -39,14 +39,16 @@ TASK = Task(
     given='''\
 @ct.kernel
 def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """y[row] = the sum of a row of A, M x N; program i takes TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of that row of A, which is M x N. Program i adds up TM rows, one tile of TM
+    x TN after another."""
     i = ct.bid(0)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """y[row] = the sum of a row of A, M x N; program i takes TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of that row of A, which is M x N. Program i adds up TM rows, one tile of TM
+    x TN after another."""
     i = ct.bid(0)
     total = ct.zeros((TM,), dtype=ct.float32)
     for k in range(ct.num_tiles(A, axis=1, shape=(TM, TN))):
@@ -57,15 +59,16 @@ def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """y[row] = the sum of a row of A, M x N; program i takes TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of that row of A, which is M x N. Program i adds up TM rows, one tile of TM
+    x TN after another."""
     i = ct.bid(0)
     total = ct.zeros((TM, TN), dtype=ct.float32)
     for k in range(ct.num_tiles(A, axis=1, shape=(TM, TN))):
         total = total + ct.load(A, (i, k), (TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(y, index=(i,), tile=ct.sum(total, axis=1))
 ''',
-    compared="It adds whole tiles, and sums along the rows only once, after the loop. So threads "
-    "exchange fewer numbers.",
+    compared="This version adds whole tiles, and sums along the rows only once, after the loop. So "
+    "the threads exchange fewer numbers.",
     par=5,
     meaning="As soon as elements past the edge take part in the result, they need a value. For a "
     "sum it is 0.",

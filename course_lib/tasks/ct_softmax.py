@@ -51,7 +51,8 @@ TASK = Task(
     given='''\
 @ct.kernel
 def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """out = the softmax of each row of x, M x N; program i takes TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, which is M x N. Program i computes TM rows, one tile of
+    TM x TN after another."""
     i = ct.bid(0)
     top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
@@ -60,7 +61,8 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
     answer='''\
 @ct.kernel
 def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """out = the softmax of each row of x, M x N; program i takes TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, which is M x N. Program i computes TM rows, one tile of
+    TM x TN after another."""
     i = ct.bid(0)
     top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
@@ -76,7 +78,8 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """out = the softmax of each row of x, M x N; program i takes TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, which is M x N. Program i computes TM rows, one tile of
+    TM x TN after another."""
     i = ct.bid(0)
     top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
@@ -90,9 +93,9 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
         tile = ct.load(x, index=(i, k), shape=(TM, TN))
         ct.store(out, index=(i, k), tile=ct.exp(tile - top) / total)
 ''',
-    compared="It takes three passes instead of two. It finds the maximum first, so it never has "
-    "to rescale a sum.",
+    compared="This version takes three passes instead of two. It finds the maximum first, so it "
+    "never has to rescale a sum.",
     par=8,
-    meaning="FlashAttention is built from this step; here you wrote it in a language without "
+    meaning="FlashAttention is built from this step. Here you wrote it in a language without "
     "threads.",
 )

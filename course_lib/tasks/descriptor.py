@@ -35,13 +35,14 @@ TASK = Task(
         along="address in bytes",
         at=(0, 16),
         rows={"A": lambda address: (address, 16, 1024), "B": lambda address: (address, 8192, 1024)},
-        shows="An address 16 bytes further on adds 1. Only `across` differs between A and B.",
+        shows="If the address grows by 16 bytes, the result grows by 1. Only `across` differs "
+        "between A and B.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda address, across, down: address | across << 16 | down << 32 | 1 << 62,
             "you write the numbers in bytes, but the hardware counts in units of 16 bytes",
-            "How many units are 1,024 bytes?",
+            "How many units of 16 bytes are there in 1,024 bytes?",
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across // 16 << 16 | down // 16 << 32,
@@ -81,25 +82,28 @@ TASK = Task(
         ),
     ),
     hints=(
-        "`number << 16` shifts a number up by 16 bits, and `a | b` combines two that have no bit "
-        "in common.",
+        "`number << 16` shifts a number up by 16 bits, and `a | b` combines two numbers that have "
+        "no bit in common.",
         "First divide all three numbers by 16.",
         "There are four parts: the address starts at bit 0, `across` at bit 16, `down` at bit "
         "32, and bit 62 is a one.",
     ),
     given='''\
 def descriptor(address, across, down):
-    """Three numbers of bytes, each divided by 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    """Pack three numbers of bytes into 64 bits. Each is divided by 16, and they begin at bits 0, 16
+    and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
     ...
 ''',
     answer='''\
 def descriptor(address, across, down):
-    """Three numbers of bytes, each divided by 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    """Pack three numbers of bytes into 64 bits. Each is divided by 16, and they begin at bits 0, 16
+    and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
     return address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62
 ''',
     another='''\
 def descriptor(address, across, down):
-    """Three numbers of bytes, each divided by 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    """Pack three numbers of bytes into 64 bits. Each is divided by 16, and they begin at bits 0, 16
+    and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
     return address // 16 + across * 2**12 + down * 2**28 + 2**62
 ''',
     compared="Dividing by 16 and shifting up by 16 bits is the same as multiplying by 4096.",

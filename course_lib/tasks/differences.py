@@ -31,7 +31,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def differences(x, y):
-    """y[i] = x[i] - x[i - 1], and y[0] = x[0]; in blocks of 64."""
+    """y[i] = x[i] - x[i - 1], and y[0] = x[0]. Each block has 64 threads."""
     part = cuda.shared.array(65, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     if i < x.shape[0]:
@@ -44,7 +44,7 @@ def differences(x, y):
     answer='''\
 @cuda.jit
 def differences(x, y):
-    """y[i] = x[i] - x[i - 1], and y[0] = x[0]; in blocks of 64."""
+    """y[i] = x[i] - x[i - 1], and y[0] = x[0]. Each block has 64 threads."""
     part = cuda.shared.array(65, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     if i < x.shape[0]:
@@ -58,7 +58,7 @@ def differences(x, y):
     another='''\
 @cuda.jit
 def differences(x, y):
-    """y[i] = x[i] - x[i - 1], and y[0] = x[0]; in blocks of 64."""
+    """y[i] = x[i] - x[i - 1], and y[0] = x[0]. Each block has 64 threads."""
     i = cuda.grid(1)
     if i < x.shape[0]:
         before = x[i - 1] if i > 0 else float32(0)

@@ -18,34 +18,34 @@ TASK = Task(
         WrongIdea(
             lambda A: A**2,
             "each element is the square of its number instead of twice the number",
-            "What is twice 3, and what does your line make of a 3?",
+            "What is twice 3, and what does your kernel turn a 3 into?",
         ),
         WrongIdea(
             lambda A: A + 2,
             "your kernel adds 2 to each number instead of doubling it",
-            "What is twice 3, and what does your line make of a 3?",
+            "What is twice 3, and what does your kernel turn a 3 into?",
         ),
         WrongIdea(
             lambda A: A / 2,
             "each element is half of its number instead of twice the number",
-            "What is twice 3, and what does your line make of a 3?",
+            "What is twice 3, and what does your kernel turn a 3 into?",
         ),
     ),
     hints=(
         "`cuda.grid(2)` gives x first. Which of the two indices of `A` is x?",
         "x counts the columns and y the rows, so an element is `A[y, x]`.",
-        "Each direction needs its own part of the guard.",
+        "The guard has to check both directions.",
     ),
     given='''\
 @cuda.jit
 def double_matrix(A, out):
-    """out = 2 * A; blocks of 4 x 4 threads cover the matrix."""
+    """out = 2 * A. Blocks of 4 x 4 threads cover the matrix."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def double_matrix(A, out):
-    """out = 2 * A; blocks of 4 x 4 threads cover the matrix."""
+    """out = 2 * A. Blocks of 4 x 4 threads cover the matrix."""
     x, y = cuda.grid(2)
     if y < A.shape[0] and x < A.shape[1]:
         out[y, x] = 2 * A[y, x]
@@ -53,13 +53,13 @@ def double_matrix(A, out):
     another='''\
 @cuda.jit
 def double_matrix(A, out):
-    """out = 2 * A; blocks of 4 x 4 threads cover the matrix."""
+    """out = 2 * A. Blocks of 4 x 4 threads cover the matrix."""
     column, row = cuda.grid(2)
     rows, columns = A.shape
     if row < rows and column < columns:
         out[row, column] = 2 * A[row, column]
 ''',
-    compared="It names its indices, so you need not remember that y is the row.",
+    compared="This version names its indices, so you need not remember that y is the row.",
     par=3,
     meaning="x is the column and y the row. Keep these apart and you avoid the most common "
     "mistake in CUDA.",

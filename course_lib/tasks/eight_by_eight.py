@@ -9,7 +9,8 @@ from course_lib.intrinsics import unroll, unrolled
 @cuda.jit
 @unrolled
 def eight_by_eight(A, B, C):
-    """C = A.T @ B, where A is K x M; tiles of 128 x 128 outputs and 16 steps of k."""
+    """C = A.T @ B, where A is K x M. A block computes 128 x 128 outputs, 16 steps of k at a
+    time."""
     sA = cuda.shared.array((16, 128), float32)
     sB = cuda.shared.array((16, 128), float32)
     sums = cuda.local.array((8, 8), float32)
@@ -107,12 +108,12 @@ TASK = Task(
             _own_products,
             "each thread multiplies `a[i]` only by `b[i]`, so all eight numbers in a row of its "
             "square are the same",
-            "Which number of b does column j of the square need?",
+            "Which element of b does column j of the square need?",
         ),
         WrongIdea(
             lambda A, B: (A.T @ B).reshape(16, 8, 16, 8).swapaxes(1, 3).reshape(128, 128),
             "each square of 8 × 8 is transposed",
-            "Which of a and b belongs to the rows of the square?",
+            "Which belongs to the rows of the square, a or b?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: 8 * x + 0 * y),
@@ -146,9 +147,9 @@ TASK = Task(
     formula="C = A.T @ B",
     hints=(
         "In each step of k, fill a with eight numbers of sA and b with eight numbers of sB. Then "
-        "multiply every pair.",
-        "This thread's rows begin at 8 * y of the tile, and its columns begin at 8 * x. In both "
-        "tiles, k chooses the row.",
+        "multiply each number in a by each number in b.",
+        "In the tile, this thread's rows begin at row 8 * y, and its columns begin at column 8 * "
+        "x. In both tiles, k chooses the row.",
         "Are there too many instructions? Look for a loop that is not unrolled and for an index "
         "that is signed.",
     ),

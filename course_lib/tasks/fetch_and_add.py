@@ -5,7 +5,8 @@ from course_lib.registry.exercise import Task, WrongIdea
 HEAD = '''\
 @cuda.jit
 def fetch_and_add(x, y):
-    """y[i] = sum of column i of x, n x 32. One warp only fetches rows, the other one only adds."""
+    """y[i] = the sum of column i of x, which is n x 32. One warp only fetches rows, and the other
+    one only adds them up."""
 '''
 
 TASK = Task(
@@ -80,8 +81,8 @@ TASK = Task(
     if warp == 1:
         y[lane] = total
 """,
-    compared="The first row is fetched before the loop, so there is no extra iteration.",
+    compared="This version fetches the first row before the loop, so there is no extra iteration.",
     par=11,
-    meaning="These are a **producer** and a **consumer**. The barrier makes both wait for the "
-    "slower one in each iteration; this lesson has something better.",
+    meaning="The two warps are a **producer** and a **consumer**. In each iteration, the barrier "
+    "makes both wait for the slower one. This lesson has something better.",
 )

@@ -68,10 +68,10 @@ TASK = Task(
     ),
     formula="y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]",
     hints=(
-        "Which loop of this kernel corresponds to the loop over k? What corresponds to the "
-        "rows, and what to the columns?",
-        "For one tap j, load four elements of w and two numbers of x, and make eight products of "
-        "them.",
+        "Compare this kernel with a matrix product. Which loop corresponds to the loop over k, and "
+        "what corresponds to the rows and to the columns of C?",
+        "For one tap j, load four elements of w and two numbers of x, and multiply each of the "
+        "four by each of the two.",
         "Keep eight sums in a local array, and put a loop over the taps around everything else.",
     ),
     given='''\

@@ -21,13 +21,13 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="The quotient doubles with twice the work or half the bytes.",
+        shows="The quotient doubles if a thread does twice the work or moves half the bytes.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda flops, loads, stores: flops / (loads + stores),
             "you computed FLOP per number, but the task asks for FLOP per byte",
-            "How many bytes does a float32 have?",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda flops, loads, stores: 4 * (loads + stores) / flops,
@@ -37,8 +37,8 @@ TASK = Task(
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
             "you computed numbers per FLOP, but the task asks for FLOP per byte",
-            "Which of the two do you divide by the other to get FLOP per byte? And how many bytes "
-            "does a number have?",
+            "To get FLOP per byte, which of the two do you divide by the other? And how many bytes "
+            "does a number take up?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads),
@@ -62,8 +62,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (8 * (loads + stores)),
-            "you count 8 bytes for each number, but a float32 has 4",
-            "How many bytes does a float32 have?",
+            "you count 8 bytes for each number, but a float32 takes up 4",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops // (4 * (loads + stores)),
@@ -72,17 +72,17 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Count the bytes first. Loads and stores both move a float32, which has 4.",
+        "Count the bytes first. Each load and each store moves a float32, which takes up 4 bytes.",
         "*Per* means *divided by*.",
     ),
     given='''\
 def flop_per_byte(flops, loads, stores):
-    """FLOP for each byte moved, by a thread that loads and stores so many float32 numbers."""
+    """Return a thread's FLOP per byte moved. Each load and each store moves one float32."""
     ...
 ''',
     answer='''\
 def flop_per_byte(flops, loads, stores):
-    """FLOP for each byte moved, by a thread that loads and stores so many float32 numbers."""
+    """Return a thread's FLOP per byte moved. Each load and each store moves one float32."""
     return flops / (4 * (loads + stores))
 ''',
     par=1,

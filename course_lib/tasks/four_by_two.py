@@ -46,7 +46,7 @@ TASK = Task(
             _in_one_sum,
             "each thread adds the products of both columns to the sums of its first column",
             "Each thread has eight sums. Which of them should receive a product with the second "
-            "number of B?",
+            "element of B?",
             place=("sum",),
         ),
         WrongIdea(
@@ -58,23 +58,22 @@ TASK = Task(
     hints=(
         "Which lines belong before the loop over k, which belong inside it, and which belong "
         "after it?",
-        "In each step of k, load four elements of A and two elements of B, and make eight products "
-        "of them.",
-        "`cuda.local.array((4, 2), float32)` holds the sums. They do not start at zero by "
-        "themselves.",
+        "In each step of k, load four elements of A and two elements of B, and multiply each of "
+        "the four by each of the two.",
+        "`cuda.local.array((4, 2), float32)` holds the sums. Your kernel has to set them to zero.",
     ),
     given='''\
 @cuda.jit
 def four_by_two(A, B, C):
-    """C = A.T @ B, 32 x 16; each of 8 x 8 threads computes 4 rows x 2 columns of it, with six
-    loads in a step of k."""
+    """C = A.T @ B, where C is 32 x 16. Each of the 8 x 8 threads computes 4 rows and 2 columns of
+    C, and needs six loads in each step of k."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def four_by_two(A, B, C):
-    """C = A.T @ B, 32 x 16; each of 8 x 8 threads computes 4 rows x 2 columns of it, with six
-    loads in a step of k."""
+    """C = A.T @ B, where C is 32 x 16. Each of the 8 x 8 threads computes 4 rows and 2 columns of
+    C, and needs six loads in each step of k."""
     x, y = 2 * cuda.threadIdx.x, 4 * cuda.threadIdx.y
     sums = cuda.local.array((4, 2), float32)
     for i in range(4):
@@ -91,8 +90,8 @@ def four_by_two(A, B, C):
     another='''\
 @cuda.jit
 def four_by_two(A, B, C):
-    """C = A.T @ B, 32 x 16; each of 8 x 8 threads computes 4 rows x 2 columns of it, with six
-    loads in a step of k."""
+    """C = A.T @ B, where C is 32 x 16. Each of the 8 x 8 threads computes 4 rows and 2 columns of
+    C, and needs six loads in each step of k."""
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     sums = cuda.local.array((4, 2), float32)
     for i in range(4):

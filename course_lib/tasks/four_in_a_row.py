@@ -8,8 +8,8 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def four_in_a_row(A, B, C):
-    """C = A @ B, 8 x 32. Each of 8 x 8 threads computes four neighbouring outputs of a row. It
-    reads B and writes C 16 bytes at a time."""
+    """C = A @ B, where C is 8 x 32. Each of the 8 x 8 threads computes four neighbouring outputs of
+    a row. It reads B and writes C 16 bytes at a time."""
 '''
 
 
@@ -50,7 +50,8 @@ def _single_outputs() -> list[WrongIdea]:
         ideas.append(
             WrongIdea(
                 last,
-                f"output {j} of each thread (counted from 0) holds only the product of the last k",
+                f"output {j} of each thread (counted from 0) holds only the product of the last "
+                "step of k",
                 "What happens to this sum from one step of k to the next?",
             )
         )
@@ -136,8 +137,8 @@ TASK = Task(
             sums[j] += A[y, k] * b[j]
     store4(C, y * C.shape[1] + x, (sums[0], sums[1], sums[2], sums[3]))
 """,
-    compared="The sums are in a local array, so that a loop can go through them.",
+    compared="This version keeps the sums in a local array, so that a loop can go through them.",
     par=10,
-    meaning="That is two loads for four multiply-adds. The rest of this lesson does the same with "
-    "matrices instead of numbers.",
+    meaning="Each step of k takes two loads for four multiply-adds. The rest of this lesson does "
+    "the same with matrices instead of numbers.",
 )

@@ -24,13 +24,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def four_rows_each(A, out):
-    """out = 2 * A; a block of 32 × 8 threads covers a tile of 32 × 32."""
+    """out = 2 * A. Each block of 32 × 8 threads covers a tile of 32 × 32 elements."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def four_rows_each(A, out):
-    """out = 2 * A; a block of 32 × 8 threads covers a tile of 32 × 32."""
+    """out = 2 * A. Each block of 32 × 8 threads covers a tile of 32 × 32 elements."""
     column = cuda.grid(1)
     for i in range(4):
         row = cuda.blockIdx.y * 32 + cuda.threadIdx.y + 8 * i
@@ -40,7 +40,7 @@ def four_rows_each(A, out):
     another='''\
 @cuda.jit
 def four_rows_each(A, out):
-    """out = 2 * A; a block of 32 × 8 threads covers a tile of 32 × 32."""
+    """out = 2 * A. Each block of 32 × 8 threads covers a tile of 32 × 32 elements."""
     column = cuda.blockIdx.x * 32 + cuda.threadIdx.x
     top = cuda.blockIdx.y * 32
     for row in range(top + cuda.threadIdx.y, min(top + 32, A.shape[0]), 8):

@@ -54,7 +54,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def four_sums(A, B, C):
-    """C = A @ B, where C has 4 rows; a thread computes the four outputs of its column."""
+    """C = A @ B, where C has 4 rows. Each thread computes the four outputs of its column."""
     x = cuda.threadIdx.x
     sums = cuda.local.array(4, float32)
     for i in range(4):
@@ -67,7 +67,7 @@ def four_sums(A, B, C):
     answer='''\
 @cuda.jit
 def four_sums(A, B, C):
-    """C = A @ B, where C has 4 rows; a thread computes the four outputs of its column."""
+    """C = A @ B, where C has 4 rows. Each thread computes the four outputs of its column."""
     x = cuda.threadIdx.x
     sums = cuda.local.array(4, float32)
     for i in range(4):
@@ -82,7 +82,7 @@ def four_sums(A, B, C):
     another='''\
 @cuda.jit
 def four_sums(A, B, C):
-    """C = A @ B, where C has 4 rows; a thread computes the four outputs of its column."""
+    """C = A @ B, where C has 4 rows. Each thread computes the four outputs of its column."""
     x = cuda.threadIdx.x
     s0 = s1 = s2 = s3 = float32(0)
     for k in range(A.shape[1]):

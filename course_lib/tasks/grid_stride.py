@@ -31,7 +31,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def grid_stride(x, y):
-    """y[i] = 2 * x[i] for every i, by a grid with fewer threads than there are numbers."""
+    """y[i] = 2 * x[i] for every i, although the grid has fewer threads than x has numbers."""
     i = cuda.grid(1)
     if i < x.shape[0]:
         y[i] = 2 * x[i]
@@ -39,14 +39,14 @@ def grid_stride(x, y):
     answer='''\
 @cuda.jit
 def grid_stride(x, y):
-    """y[i] = 2 * x[i] for every i, by a grid with fewer threads than there are numbers."""
+    """y[i] = 2 * x[i] for every i, although the grid has fewer threads than x has numbers."""
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         y[i] = 2 * x[i]
 ''',
     another='''\
 @cuda.jit
 def grid_stride(x, y):
-    """y[i] = 2 * x[i] for every i, by a grid with fewer threads than there are numbers."""
+    """y[i] = 2 * x[i] for every i, although the grid has fewer threads than x has numbers."""
     i = cuda.grid(1)
     while i < x.shape[0]:
         y[i] = 2 * x[i]

@@ -51,13 +51,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def histogram(x, counts):
-    """counts[b] = how many numbers of x are in bin b, from b to below b + 1; counts starts at 0."""
+    """counts[b] = how many numbers of x are at least b and below b + 1. All counts start at 0."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def histogram(x, counts):
-    """counts[b] = how many numbers of x are in bin b, from b to below b + 1; counts starts at 0."""
+    """counts[b] = how many numbers of x are at least b and below b + 1. All counts start at 0."""
     i = cuda.grid(1)
     if i < x.shape[0]:
         b = int(x[i])
@@ -66,13 +66,13 @@ def histogram(x, counts):
     another='''\
 @cuda.jit
 def histogram(x, counts):
-    """counts[b] = how many numbers of x are in bin b, from b to below b + 1; counts starts at 0."""
+    """counts[b] = how many numbers of x are at least b and below b + 1. All counts start at 0."""
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         for b in range(counts.shape[0]):
             if b <= x[i] and x[i] < b + 1:
                 cuda.atomic.add(counts, b, 1)
 ''',
-    compared="It uses a grid-stride loop, and its bins could have any width.",
+    compared="This version uses a grid-stride loop, and its bins could have any width.",
     par=4,
     meaning="This is a **histogram**. The threads that add to the same counter take turns.",
 )

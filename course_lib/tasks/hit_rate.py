@@ -35,7 +35,7 @@ TASK = Task(
         WrongIdea(
             lambda asked, passed_on: passed_on / asked,
             "you computed the share that the cache passed on",
-            "The cache passes on 25 of 100 GB. How many did it supply itself?",
+            "The cache passes on 25 of 100 GB. How many GB does it supply itself?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked - passed_on,
@@ -60,28 +60,28 @@ TASK = Task(
     ),
     hints=(
         "If 100 GB are requested and 25 GB are passed on, how many GB did the cache supply itself?",
-        "Divide that by all the GB that were requested.",
+        "Divide the GB that the cache supplied by all the GB that were requested.",
     ),
     given='''\
 def hit_rate(asked, passed_on):
-    """The share of the `asked` GB that a cache had, if it passed `passed_on` GB of the requests
-    on to the next level."""
+    """Return the hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on`
+    GB of these requests on to the next level."""
     ...
 ''',
     answer='''\
 def hit_rate(asked, passed_on):
-    """The share of the `asked` GB that a cache had, if it passed `passed_on` GB of the requests
-    on to the next level."""
+    """Return the hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on`
+    GB of these requests on to the next level."""
     return (asked - passed_on) / asked
 ''',
     another='''\
 def hit_rate(asked, passed_on):
-    """The share of the `asked` GB that a cache had, if it passed `passed_on` GB of the requests
-    on to the next level."""
+    """Return the hit rate of a cache. `asked` GB were requested from it, and it passed `passed_on`
+    GB of these requests on to the next level."""
     missed = passed_on / asked
     return 1 - missed
 ''',
-    compared="This is one minus the share of the requests that missed.",
+    compared="This version subtracts from 1 the share of the requests that missed.",
     par=1,
-    meaning="Nsight Compute calls it *hit rate*, for L1 and for L2.",
+    meaning="Nsight Compute reports this *hit rate* for L1 and for L2.",
 )

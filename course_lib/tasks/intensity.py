@@ -30,8 +30,8 @@ TASK = Task(
             f"BM = {rows}": lambda columns, rows=rows: (rows, columns, 8)
             for rows in (8, 16, 32, 64, 128, 256)
         },
-        shows="However long a tile is, it never reaches twice the intensity of the square on its "
-        "short edge.",
+        shows="However long a tile is, its intensity never reaches twice that of a square with the "
+        "same short edge.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -42,7 +42,7 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN / (BM + BN),
             "you computed FLOP per number, but the task asks for FLOP per byte",
-            "How many bytes does a float32 have?",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BM * BN / (BM + BN),
@@ -106,24 +106,24 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Look at one step along K. How many bytes do the two tiles have?",
+        "Look at one step along K. How many bytes do the two tiles take up?",
         "How many multiply-adds does the block do with these two tiles? Each output takes BK of "
         "them.",
         "A multiply-add is 2 FLOP.",
     ),
     given='''\
 def intensity(BM, BN, BK):
-    """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
+    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
     ...
 ''',
     answer='''\
 def intensity(BM, BN, BK):
-    """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
+    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
     return 2 * BM * BN * BK / (4 * (BM * BK + BK * BN))
 ''',
     another='''\
 def intensity(BM, BN, BK):
-    """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
+    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
     compared="BK appears in the numerator and in the denominator, so it cancels.",

@@ -44,21 +44,20 @@ TASK = Task(
     hints=(
         "Four lanes form a square. Which square does a lane belong to, and where in "
         "this square is it?",
-        "The number of the square is `lane // 4`. There are two squares side by side, and four "
-        "below each other.",
+        "The number of the square is `lane // 4`. The squares form four rows of two.",
         "Within a square, the column is `lane % 2` and the row is `lane // 2 % 2`.",
     ),
     given='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (of 8) and the column (of 4) of a lane's place in its warp."""
+    """Return the row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
     row, column = ..., ...
     return row, column
 ''',
     answer='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (of 8) and the column (of 4) of a lane's place in its warp."""
+    """Return the row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
     row = lane // 8 * 2 + lane // 2 % 2
     column = lane // 4 % 2 * 2 + lane % 2
     return row, column
@@ -74,7 +73,7 @@ def caller(out):
     another='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (of 8) and the column (of 4) of a lane's place in its warp."""
+    """Return the row (0 to 7) and the column (0 to 3) of a lane's place in its warp."""
     row = (lane >> 1 & 1) + (lane >> 3 << 1)
     column = (lane & 1) + (lane >> 1 & 2)
     return row, column

@@ -76,12 +76,12 @@ TASK = Task(
     ),
     given='''\
 def lds_per_ffma(opcodes):
-    """Load instructions from shared memory, of any width, for each float32 multiply-add."""
+    """Return the loads from shared memory, of any width, per float32 multiply-add."""
     ...
 ''',
     answer='''\
 def lds_per_ffma(opcodes):
-    """Load instructions from shared memory, of any width, for each float32 multiply-add."""
+    """Return the loads from shared memory, of any width, per float32 multiply-add."""
     loads = multiply_adds = 0
     for each in opcodes:
         if each.startswith("LDS"):
@@ -92,7 +92,7 @@ def lds_per_ffma(opcodes):
 ''',
     another='''\
 def lds_per_ffma(opcodes):
-    """Load instructions from shared memory, of any width, for each float32 multiply-add."""
+    """Return the loads from shared memory, of any width, per float32 multiply-add."""
     loads = [each for each in opcodes if each[:3] == "LDS"]
     multiply_adds = [each for each in opcodes if each[:4] == "FFMA"]
     return len(loads) / len(multiply_adds)

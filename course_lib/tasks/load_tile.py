@@ -46,21 +46,21 @@ TASK = Task(
     formula="out[row, column] = M[row, column], and 0 past the edge",
     hints=(
         "A thread fills the cell `tile[ty, tx]`. Which element of M belongs there?",
-        "It is `M[top + ty, left + tx]`. When does M have no such element?",
+        "The element is `M[top + ty, left + tx]`. When does M have no such element?",
         "Write an `if` for the element and an `else` for the zero, so that every cell is filled.",
     ),
     given='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's cell of the tile whose corner is M[top, left]: 0 where M ends. A tile is
-    as large as a block; x is the column."""
+    """Fill this thread's cell of the tile whose first element is M[top, left]. Past the edges of M,
+    the cell gets 0. A tile is as large as a block, and x is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's cell of the tile whose corner is M[top, left]: 0 where M ends. A tile is
-    as large as a block; x is the column."""
+    """Fill this thread's cell of the tile whose first element is M[top, left]. Past the edges of M,
+    the cell gets 0. A tile is as large as a block, and x is the column."""
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if top + ty < M.shape[0] and left + tx < M.shape[1]:
         tile[ty, tx] = M[top + ty, left + tx]
@@ -70,7 +70,8 @@ def load_tile(tile, M, top, left):
     caller='''\
 @cuda.jit
 def caller(M, out):
-    """Blocks run down the rows in x, so a thread's place in the grid is not its element."""
+    """blockIdx.x counts tiles downwards, so a thread's place in the grid is not that of its
+    element."""
     tile = cuda.shared.array((2, 4), float32)
     top, left = 2 * cuda.blockIdx.x, 4 * cuda.blockIdx.y
     load_tile(tile, M, top, left)
@@ -81,16 +82,17 @@ def caller(M, out):
     another='''\
 @cuda.jit(device=True)
 def load_tile(tile, M, top, left):
-    """Fill this thread's own cell of the tile whose corner is M[top, left]; 0 where M ends."""
+    """Fill this thread's cell of the tile whose first element is M[top, left]. Past the edges of M,
+    the cell gets 0."""
     row, column = top + cuda.threadIdx.y, left + cuda.threadIdx.x
     inside = row < M.shape[0] and column < M.shape[1]
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = M[row, column] if inside else float32(0)
 ''',
-    compared="It has a single store, and selects the value first.",
+    compared="This version selects the value first and needs only one store.",
     par=5,
-    meaning="Any kernel that needs a tile can now call it, whatever the sizes. It guards the "
-    "load; the barrier is the caller's job. (In the picture, blockIdx.x runs down the "
-    "rows: a tile is where its corner is.)",
+    meaning="Any kernel that needs a tile can now call this function, whatever the sizes. The "
+    "function guards the load, and the barrier is the caller's job. (In the picture, blockIdx.x "
+    "counts tiles downwards.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,

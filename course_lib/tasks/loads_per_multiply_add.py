@@ -69,21 +69,21 @@ TASK = Task(
     ),
     given='''\
 def loads_per_multiply_add(rows, columns):
-    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     ...
 ''',
     answer='''\
 def loads_per_multiply_add(rows, columns):
-    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return (rows + columns) / (rows * columns)
 ''',
     another='''\
 def loads_per_multiply_add(rows, columns):
-    """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
+    """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return 1 / rows + 1 / columns
 ''',
-    compared="Each element of B serves all rows, and each element of A serves all columns, so a "
-    "multiply-add costs 1 / rows and 1 / columns of a load.",
+    compared="A load of B serves all rows, and a load of A serves all columns. So a multiply-add "
+    "costs 1 / rows plus 1 / columns of a load.",
     par=1,
     meaning="The rule is half the perimeter divided by the area. Of all rectangles with the same "
     "area, the square has the shortest perimeter.",

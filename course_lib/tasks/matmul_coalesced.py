@@ -22,13 +22,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def matmul_coalesced(A, B, C):
-    """C = A @ B, in blocks of 16 × 16 on a grid of ⌈N / 16⌉ × ⌈M / 16⌉; coalesced."""
+    """C = A @ B with coalesced accesses, by a grid of ⌈N / 16⌉ × ⌈M / 16⌉ blocks of 16 × 16."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def matmul_coalesced(A, B, C):
-    """C = A @ B, in blocks of 16 × 16 on a grid of ⌈N / 16⌉ × ⌈M / 16⌉; coalesced."""
+    """C = A @ B with coalesced accesses, by a grid of ⌈N / 16⌉ × ⌈M / 16⌉ blocks of 16 × 16."""
     column, row = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
         total = float32(0)
@@ -39,7 +39,7 @@ def matmul_coalesced(A, B, C):
     another='''\
 @cuda.jit
 def matmul_coalesced(A, B, C):
-    """C = A @ B, in blocks of 16 × 16 on a grid of ⌈N / 16⌉ × ⌈M / 16⌉; coalesced."""
+    """C = A @ B with coalesced accesses, by a grid of ⌈N / 16⌉ × ⌈M / 16⌉ blocks of 16 × 16."""
     number = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
     row = cuda.blockIdx.y * 16 + number // 16
     column = cuda.blockIdx.x * 16 + number % 16
@@ -49,8 +49,8 @@ def matmul_coalesced(A, B, C):
             total += A[row, k] * B[k, column]
         C[row, column] = total
 ''',
-    compared="It numbers the threads as the hardware does: 16 consecutive threads share a row. "
-    "This works in any block.",
+    compared="This version numbers the threads as the hardware does: 16 consecutive threads share "
+    "a row. This works in any block.",
     par=6,
     meaning="Your kernel computes the same sums with the same requests, but it needs far fewer "
     "sectors. You have climbed a rung.",

@@ -145,8 +145,8 @@ TASK = Task(
     hints=(
         "The weights of part i add up to exp(L[i]). What share of the total of all six parts "
         "is that?",
-        "Six scores, six rows, shares that add up to 1: which operation is this?",
-        "It is softmax(L) @ O. You have typed all of it before, including the maximum.",
+        "There are six scores, six rows, and shares that add up to 1. Which operation is this?",
+        "This operation is softmax(L) @ O. You have typed all of it before, including the maximum.",
     ),
     given='''\
 import math
@@ -154,8 +154,9 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys. Part i has seen some of the keys: O[i] is its
-    output, and L[i] its log-sum-exp. There may be any number of parts; thread x has column x."""
+    """out = the attention of one query to all keys. Part i has seen some of the keys. O[i] is its
+    output, and L[i] is its log-sum-exp. There may be any number of parts. Thread x computes column
+    x."""
     ...
 ''',
     answer='''\
@@ -164,8 +165,9 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys. Part i has seen some of the keys: O[i] is its
-    output, and L[i] its log-sum-exp. There may be any number of parts; thread x has column x."""
+    """out = the attention of one query to all keys. Part i has seen some of the keys. O[i] is its
+    output, and L[i] is its log-sum-exp. There may be any number of parts. Thread x computes column
+    x."""
     x = cuda.threadIdx.x
     top, total, mixed = float32(-math.inf), float32(0), float32(0)
     for i in range(L.shape[0]):
@@ -182,8 +184,9 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys. Part i has seen some of the keys: O[i] is its
-    output, and L[i] its log-sum-exp. There may be any number of parts; thread x has column x."""
+    """out = the attention of one query to all keys. Part i has seen some of the keys. O[i] is its
+    output, and L[i] is its log-sum-exp. There may be any number of parts. Thread x computes column
+    x."""
     x = cuda.threadIdx.x
     top = L[0]
     for i in range(1, L.shape[0]):

@@ -14,20 +14,22 @@ TASK = Task(
     asks=("coalesced",),
     formula="B[row, column] = A[row, N - 1 - column]",
     hints=(
-        "`cuda.grid(2)` returns x first. Which index has to follow x, so that lanes access "
-        "neighbours?",
-        "The last column is `A.shape[1] - 1`; count back from there.",
+        "`cuda.grid(2)` returns x first. Which index has to grow with x, so that neighbouring "
+        "lanes access neighbouring elements?",
+        "The last column is `A.shape[1] - 1`. Count backwards from there.",
     ),
     given='''\
 @cuda.jit
 def mirror_rows(A, B):
-    """B = A, mirrored from left to right, in blocks of 16 × 16; coalesced."""
+    """B = A mirrored from left to right, with coalesced accesses. Each block has 16 × 16
+    threads."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def mirror_rows(A, B):
-    """B = A, mirrored from left to right, in blocks of 16 × 16; coalesced."""
+    """B = A mirrored from left to right, with coalesced accesses. Each block has 16 × 16
+    threads."""
     column, row = cuda.grid(2)
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, A.shape[1] - 1 - column]
@@ -35,7 +37,8 @@ def mirror_rows(A, B):
     another='''\
 @cuda.jit
 def mirror_rows(A, B):
-    """B = A, mirrored from left to right, in blocks of 16 × 16; coalesced."""
+    """B = A mirrored from left to right, with coalesced accesses. Each block has 16 × 16
+    threads."""
     column, row = cuda.grid(2)
     if row < A.shape[0] and column < A.shape[1]:
         B[row, A.shape[1] - 1 - column] = A[row, column]

@@ -145,7 +145,7 @@ TASK = Task(
             lambda s, V: _mixed(s, V, lambda top, new: 1.0),
             "when the maximum grows, your kernel does not rescale the rows that it has already "
             "mixed",
-            "`total` shrank when the maximum grew. What about `mixed`?",
+            "In `one_pass`, `total` shrank when the maximum grew. What has to happen to `mixed`?",
             place=("sum",),
         ),
         WrongIdea(
@@ -256,8 +256,8 @@ import math
 
 @cuda.jit
 def mix_tiles(s, V, out):
-    """out[t] = the sum of exp(s[j] - top) * V[j] over the keys j of the tiles 0 … t, 8 keys each;
-    top is the largest of their scores s[j]. Thread x has column x."""
+    """out[t] = the sum of exp(s[j] - top) * V[j] over all keys j of tiles 0 to t, where top is the
+    largest of their scores s[j]. A tile has 8 keys. Thread x computes column x."""
     x = cuda.threadIdx.x
     top, mixed = float32(-math.inf), float32(0)
     for first in range(0, s.shape[0], 8):
@@ -270,8 +270,8 @@ import math
 
 @cuda.jit
 def mix_tiles(s, V, out):
-    """out[t] = the sum of exp(s[j] - top) * V[j] over the keys j of the tiles 0 … t, 8 keys each;
-    top is the largest of their scores s[j]. Thread x has column x."""
+    """out[t] = the sum of exp(s[j] - top) * V[j] over all keys j of tiles 0 to t, where top is the
+    largest of their scores s[j]. A tile has 8 keys. Thread x computes column x."""
     x = cuda.threadIdx.x
     top, mixed = float32(-math.inf), float32(0)
     for first in range(0, s.shape[0], 8):
@@ -290,8 +290,8 @@ import math
 
 @cuda.jit
 def mix_tiles(s, V, out):
-    """out[t] = the sum of exp(s[j] - top) * V[j] over the keys j of the tiles 0 … t, 8 keys each;
-    top is the largest of their scores s[j]. Thread x has column x."""
+    """out[t] = the sum of exp(s[j] - top) * V[j] over all keys j of tiles 0 to t, where top is the
+    largest of their scores s[j]. A tile has 8 keys. Thread x computes column x."""
     x = cuda.threadIdx.x
     top, mixed = float32(-math.inf), float32(0)
     for first in range(0, s.shape[0], 8):
@@ -302,8 +302,8 @@ def mix_tiles(s, V, out):
             mixed += math.exp(s[j] - top) * V[j, x]
         out[first // 8, x] = mixed
 ''',
-    compared="It goes through the keys in one loop, and rescales whenever it finds a larger "
-    "score instead of once per tile.",
+    compared="This version goes through the keys in one loop. It rescales whenever it finds a "
+    "larger score, instead of once per tile.",
     par=7,
     meaning="You computed only one factor for each tile. Besides `top` and `total`, you keep only "
     "one number per column from tile to tile.",

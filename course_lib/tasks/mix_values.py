@@ -15,7 +15,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, j, a, b0, b1):
-    """Add one product of fragments to the 16 x 8 sums j."""
+    """Add one product of fragments to piece j of the sums, which is 16 x 8."""
     four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
@@ -23,9 +23,10 @@ def add_product(sums, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def mix_values(mixed, P, sV):
-    """mixed += P @ sV; P is 16 x 32 (four pieces of 16 x 8), sV 32 x 64, mixed eight pieces."""
+    """mixed += P @ sV. P is 16 x 32, in four pieces of 16 x 8, and sV is 32 x 64. `mixed` has eight
+    pieces of 16 x 8."""
     lane = np.uint32(cuda.threadIdx.x) % 32
-    for k in range(2):  # 16 keys each
+    for k in range(2):  # each step takes 16 keys
         a = ...
         for j in range(0, 8, 2):
             ...
@@ -106,7 +107,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: pairs_exchanged(P) @ V,
         "the two numbers of each word of A are swapped",
-        "Which number belongs in the lower half of a word?",
+        "Which of the two numbers belongs in the lower half of a word?",
         WORD,
     ),
     *(
@@ -129,13 +130,13 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: in_parts(P, lambda part: part[:, EIGHT_TWICE]) @ V,
         "your kernel uses the first of every two pieces of P twice and never the second",
-        "16 keys are two pieces of P. Which words of A come from the second piece?",
+        "16 keys take up two pieces of P. Which words of A come from the second piece?",
         WORD,
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, [*range(8, 16)] * 2]) @ V,
         "your kernel uses the second of every two pieces of P twice and never the first",
-        "16 keys are two pieces of P. Which words of A come from the first piece?",
+        "16 keys take up two pieces of P. Which words of A come from the first piece?",
         WORD,
     ),
     (
@@ -158,8 +159,8 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]] @ V,
-        "for k = 1, your kernel takes the weights from piece 1 of P on",
-        "How many pieces of P does one k use? With which piece does k = 1 begin?",
+        "in step k = 1, your kernel takes the weights from piece 1 of P on",
+        "How many pieces of P does one step of k use? With which piece does step k = 1 begin?",
         WORD,
     ),
     (
@@ -170,14 +171,14 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P @ V[[t + k + r for t in (0, TILE) for k in range(2) for r in range(16)]],
-        "from one k to the next, the rows of V move on by 1 instead of 16",
-        "How many rows of V does one k take? At which row does k = 1 begin?",
+        "from one step of k to the next, the rows of V move on by 1 instead of 16",
+        "How many rows of V does one step of k take? At which row does step k = 1 begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]],
-        "for k = 1, the rows of V begin at row 8",
-        "How many rows of V does one k take? At which row does k = 1 begin?",
+        "in step k = 1, the rows of V begin at row 8",
+        "How many rows of V does one step of k take? At which row does step k = 1 begin?",
         FETCH,
     ),
     (
@@ -214,7 +215,8 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P @ V[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
         "from one `ldmatrix_x4_trans` to the next, the columns of V move on by 8 instead of 16",
-        "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
+        "How many pieces does one `ldmatrix_x4_trans` fetch? At which piece does the next one "
+        "begin?",
         FETCH,
     ),
     (
@@ -244,7 +246,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: _tiles(P, V, True),
         "the sums contain only the last 16 keys",
-        "The formula says +=. What is in `mixed` when k = 1 begins?",
+        "The formula says +=. What is in `mixed` when step k = 1 begins?",
         PRODUCT,
     ),
     *ORDERS,
@@ -269,7 +271,7 @@ TASK = Task(
         WrongIdea(lambda P, V, computes=computes: computes(rounded(P), V), says, hint, place)
         for computes, says, hint, place in IDEAS
     ),
-    formula="O = P @ V, the weights P rounded to bfloat16",
+    formula="O = P @ V, with the weights P rounded to bfloat16",
     hints=(
         "In the figure of lesson 10, compare a lane's four elements of C with the numbers in "
         "its words of A. Which rows and which columns are they in?",
@@ -291,7 +293,8 @@ from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
 @cuda.jit
 def caller(P, V, O):
-    """Loads the weights as `mma` would leave them, and calls for each of two tiles of V."""
+    """Loads the weights as `mma` would leave them, and calls `mix_values` for each of two tiles of
+    V."""
     sV = cuda.shared.array((64, 64), np.uint16, alignment=128)
     weights = cuda.local.array((4, 4), float32)
     mixed = cuda.local.array((8, 4), float32)

@@ -25,13 +25,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def naive_by_rows(A, B, C):
-    """C = A @ B, one thread for each element of C; x is the row, y the column."""
+    """C = A @ B. Each thread computes one element of C. x is the row, and y is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def naive_by_rows(A, B, C):
-    """C = A @ B, one thread for each element of C; x is the row, y the column."""
+    """C = A @ B. Each thread computes one element of C. x is the row, and y is the column."""
     row, column = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
         total = float32(0)
@@ -42,7 +42,7 @@ def naive_by_rows(A, B, C):
     another='''\
 @cuda.jit
 def naive_by_rows(A, B, C):
-    """C = A @ B, one thread for each element of C; x is the row, y the column."""
+    """C = A @ B. Each thread computes one element of C. x is the row, and y is the column."""
     row, column = cuda.grid(2)
     if row >= C.shape[0] or column >= C.shape[1]:
         return

@@ -16,15 +16,15 @@ TASK = Task(
     asks=("float32",),
     formula="C[0, 0] = the sum of A[0, k] * B[k, 0] over all k",
     hints=(
-        "The row of A contains `A[0, 0]`, `A[0, 1]`, …; the column of B contains `B[0, 0]`, `B[1, "
-        "0]`, …",
+        "The row of A contains `A[0, 0]`, `A[0, 1]`, …, and the column of B contains `B[0, 0]`, "
+        "`B[1, 0]`, …",
         "K is the length of the row of A. Which entry of `A.shape` tells you this length?",
         "Write a loop over all k. Each iteration adds one product to `total`.",
     ),
     given='''\
 @cuda.jit
 def one_dot_product(A, B, C):
-    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
+    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …, where A is 1 × K and B is K × 1."""
     total = float32(0)
     ...
     C[0, 0] = total
@@ -32,7 +32,7 @@ def one_dot_product(A, B, C):
     answer='''\
 @cuda.jit
 def one_dot_product(A, B, C):
-    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
+    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …, where A is 1 × K and B is K × 1."""
     total = float32(0)
     for k in range(A.shape[1]):
         total += A[0, k] * B[k, 0]
@@ -41,7 +41,7 @@ def one_dot_product(A, B, C):
     another='''\
 @cuda.jit
 def one_dot_product(A, B, C):
-    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …; A is 1 × K, B is K × 1."""
+    """C[0, 0] = A[0, 0] * B[0, 0] + A[0, 1] * B[1, 0] + …, where A is 1 × K and B is K × 1."""
     total = float32(0)
     k = 0
     while k < B.shape[0]:
@@ -49,7 +49,7 @@ def one_dot_product(A, B, C):
         k += 1
     C[0, 0] = total
 ''',
-    compared="It uses a `while` loop that ends where B ends.",
+    compared="This version uses a `while` loop that ends where B ends.",
     par=2,
     meaning="`total` belongs to the thread and stays in a register. It begins as `float32(0)`, "
     "because a plain `0.0` is a float64 in Numba and would turn the whole sum into float64.",

@@ -12,7 +12,7 @@ from course_lib.intrinsics import ldmatrix_x2_trans, ldmatrix_x4, mma_m16n8k16_b
 
 @cuda.jit
 def one_ldmatrix(A, B, C):
-    """C = A @ B by one warp: A is 16 x 16, B 16 x 8, both bfloat16."""
+    """One warp computes C = A @ B. A is 16 x 16 and B is 16 x 8, both in bfloat16."""
     sA = cuda.shared.array((16, 16), np.uint16, alignment=16)
     sB = cuda.shared.array((16, 8), np.uint16, alignment=16)
     lane = np.uint32(cuda.threadIdx.x)
@@ -91,8 +91,8 @@ TASK = Task(
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
             "the lanes point at the pieces of A in order, two in each row",
-            "Each row of A has two pieces. How many numbers after the address of lane 0 does the "
-            "address of lane 1 have to be?",
+            "Each row of A has two pieces. By how many numbers must the address that lane 1 gives "
+            "lie beyond that of lane 0?",
             place=FROM_A,
         ),
         WrongIdea(
@@ -105,7 +105,7 @@ TASK = Task(
             lambda A, B: rows_of_eight(A) @ B,
             "lanes 16 to 31 point one row further down, and lanes 8 to 15 and 24 to 31 point at "
             "the right half of a row",
-            "The lower left quarter comes second. Which lanes should point at it?",
+            "The lower left quarter of A comes second. Which lanes should point at it?",
             place=FROM_A,
         ),
     ),
@@ -121,8 +121,8 @@ TASK = Task(
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="Its rows begin 48 bytes apart, padded as in lesson 07. So the eight rows of a "
-    "quarter are in different banks, and a load needs one wavefront, not two.",
+    compared="Here the rows are padded and begin 48 bytes apart. So the eight rows of a quarter "
+    "are in different banks, and a load needs one wavefront, not two.",
     par=2,
     meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
     "gave the address, and four lanes each received a part of the row.",

@@ -11,13 +11,13 @@ from course_lib.intrinsics import mma_m16n8k16_bf16
 
 @cuda.jit(device=True)
 def pair(low, high):
-    """Two 16-bit numbers in one 32-bit word; the first number is the lower half of the word."""
+    """Pack two 16-bit numbers into one 32-bit word. `low` becomes the lower half of the word."""
     return np.uint32(low | high << 16)
 
 
 @cuda.jit
 def one_mma(A, B, C):
-    """C = A @ B by one warp: A is 16 x 16, B 16 x 8, both bfloat16."""
+    """One warp computes C = A @ B. A is 16 x 16 and B is 16 x 8, both in bfloat16."""
     lane = np.uint32(cuda.threadIdx.x)
     g, t = lane // 4, lane % 4
     sums = float32(0), float32(0), float32(0), float32(0)
@@ -122,13 +122,13 @@ def _single_words() -> list[WrongIdea]:
         (
             lambda word: word.T,
             "word {word} of {name} is transposed",
-            "Does g count the rows or the columns of this word, and what do the two numbers "
-            "of a lane have in common?",
+            "In this word, does g count the rows or the columns of the matrix? And which do the "
+            "two numbers of the word share, a row or a column?",
         ),
         (
             pairs_exchanged,
             "the two numbers of word {word} of {name} are swapped",
-            "Which number belongs in the lower half of this word?",
+            "Which of the two numbers belongs in the lower half of this word?",
         ),
         (
             words_overlap,
@@ -140,7 +140,7 @@ def _single_words() -> list[WrongIdea]:
             (
                 lambda word, number=number: word[:, one_of_each_pair(number)],
                 "word {word} of {name} holds one number twice",
-                "A word holds two neighbours. Which two neighbours belong in this word?",
+                "A word holds two neighbouring numbers. Which two numbers belong in this word?",
             )
             for number in range(2)
         ),
@@ -173,7 +173,8 @@ def _words_again() -> list[WrongIdea]:
             WrongIdea(
                 lambda A, B, order=order: in_order(A, order) @ B,
                 f"word {word} of A is a copy of word {other}",
-                f"Which quarter of A belongs in word {word}?",
+                f"Look at lane 0 in the figure above. Which quarter of A does its word {word} come "
+                "from?",
                 place=("load", "A"),
             )
         )
@@ -183,7 +184,8 @@ def _words_again() -> list[WrongIdea]:
             WrongIdea(
                 lambda A, B, rows=rows: A @ B[rows * 2],
                 f"word {word} of B is a copy of word {other}",
-                f"Which rows of B belong in word {word}?",
+                f"Look at lane 0 in the figure above. Which rows of B does its word {word} come "
+                "from?",
                 place=("load", "B"),
             )
         )
@@ -199,7 +201,7 @@ ACROSS_FIRST = WrongIdea(
 NOT_TURNED = WrongIdea(
     lambda A, B: A @ halves_turned(B),
     "each half of B is transposed",
-    "Are the two numbers of a word of B side by side, or one below the other?",
+    "In B, are the two numbers of a word side by side, or is one below the other?",
     place=("load", "B"),
 )
 
@@ -234,13 +236,13 @@ TASK = Task(
         WrongIdea(
             lambda A, B: pairs_exchanged(A) @ B,
             "the two numbers of each word of A are swapped",
-            "Which number belongs in the lower half of a word?",
+            "Which of the two numbers belongs in the lower half of a word?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ pairs_exchanged(B.T).T,
             "the two numbers of each word of B are swapped",
-            "Which number belongs in the lower half of a word?",
+            "Which of the two numbers belongs in the lower half of a word?",
             place=("load", "B"),
         ),
         WrongIdea(
@@ -267,19 +269,20 @@ TASK = Task(
         WrongIdea(
             lambda A, B: first_half_twice(A) @ B,
             "your kernel uses the left half of A twice and never the right half",
-            "Which columns of A belong in words 2 and 3?",
+            "Look at lane 0 in the figure above. Which columns of A do its words 2 and 3 come "
+            "from?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ first_half_twice(B.T).T,
             "your kernel uses the upper half of B twice and never the lower half",
-            "Which rows of B belong in word 1?",
+            "Look at lane 0 in the figure above. Which rows of B does its word 1 come from?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(8)] * 2] @ B,
             "the lower half of C repeats the upper half",
-            "Which rows of A belong in words 1 and 3?",
+            "Look at lane 0 in the figure above. Which rows of A do its words 1 and 3 come from?",
             place=("load", "A"),
         ),
         *_single_words(),
@@ -298,8 +301,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", WITH_LOOP),
-    compared="It loops over the halves of A and B. The order of the loops gives the order of "
-    "the words: down first.",
+    compared="This version loops over the halves of A and B. The order of the loops gives the "
+    "order of the words, which run down first.",
     par=8,
     meaning="One instruction did 2,048 multiply-adds. The picture shows which lane holds which "
     "sums: this is the fragment of C.",

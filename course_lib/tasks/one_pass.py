@@ -169,8 +169,8 @@ import math
 
 @cuda.jit
 def one_pass(s, kept):
-    """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    Once a score has been used, it is not read again."""
+    """kept[i] holds two numbers. The first is the sum of exp(s[j] - top) over j = 0 … i, and the
+    second is top, the largest of these s[j]. No score is read again once it has been used."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         ...
@@ -182,8 +182,8 @@ import math
 
 @cuda.jit
 def one_pass(s, kept):
-    """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    Once a score has been used, it is not read again."""
+    """kept[i] holds two numbers. The first is the sum of exp(s[j] - top) over j = 0 … i, and the
+    second is top, the largest of these s[j]. No score is read again once it has been used."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]
@@ -198,8 +198,8 @@ import math
 
 @cuda.jit
 def one_pass(s, kept):
-    """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    Once a score has been used, it is not read again."""
+    """kept[i] holds two numbers. The first is the sum of exp(s[j] - top) over j = 0 … i, and the
+    second is top, the largest of these s[j]. No score is read again once it has been used."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]
@@ -210,8 +210,8 @@ def one_pass(s, kept):
             total += math.exp(score - top)
         kept[i, 0], kept[i, 1] = total, top
 ''',
-    compared="It computes one exponential for each score instead of two, since one of the two "
-    "exponents is always 0.",
+    compared="This version computes one exponential for each score instead of two, since one of "
+    "the two exponents is always 0.",
     par=4,
     meaning="You need one pass and two numbers, no matter how long the row is. This is the "
     "**online softmax**.",

@@ -52,12 +52,14 @@ TASK = Task(
     hints=(
         "Which rows of A and which columns of B does a block need? Where do its tiles begin?",
         "The tile of A begins at `A[first_row, 0]`, the tile of B at `B[0, first_column]`.",
-        "Load the two tiles, wait, and add up 16 products. Only the store needs a guard.",
+        "Load the two tiles, wait at a barrier, and add up 16 products. Only the store needs a "
+        "guard.",
     ),
     given='''\
 @cuda.jit
 def one_tile_product(A, B, C):
-    """C = A @ B, where A has 16 columns and B 16 rows; blocks of 16 × 16, x is the column."""
+    """C = A @ B, where A has 16 columns and B has 16 rows. In a block of 16 × 16, x is the
+    column."""
     sA = cuda.shared.array((16, 16), float32)
     sB = cuda.shared.array((16, 16), float32)
     ...
@@ -65,7 +67,8 @@ def one_tile_product(A, B, C):
     answer='''\
 @cuda.jit
 def one_tile_product(A, B, C):
-    """C = A @ B, where A has 16 columns and B 16 rows; blocks of 16 × 16, x is the column."""
+    """C = A @ B, where A has 16 columns and B has 16 rows. In a block of 16 × 16, x is the
+    column."""
     sA = cuda.shared.array((16, 16), float32)
     sB = cuda.shared.array((16, 16), float32)
     column, row = cuda.grid(2)
@@ -82,7 +85,8 @@ def one_tile_product(A, B, C):
     another='''\
 @cuda.jit
 def one_tile_product(A, B, C):
-    """C = A @ B, where A has 16 columns and B 16 rows; blocks of 16 × 16, x is the column."""
+    """C = A @ B, where A has 16 columns and B has 16 rows. In a block of 16 × 16, x is the
+    column."""
     sA = cuda.shared.array((16, 16), float32)
     sB = cuda.shared.array((16, 16), float32)
     column, row = cuda.grid(2)
@@ -96,7 +100,8 @@ def one_tile_product(A, B, C):
     if row < C.shape[0] and column < C.shape[1]:
         C[row, column] = total
 ''',
-    compared="It writes out the loads. Each needs only one bounds check, since K is 16.",
+    compared="This version writes out the loads. Each load needs only one bounds check, since K is "
+    "16.",
     par=10,
     meaning="Each thread loaded 2 numbers and used 32, because the block shares them. For any "
     "K, you only have to continue with the next pair of tiles.",

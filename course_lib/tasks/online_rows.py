@@ -15,7 +15,9 @@ def online_rows(S, mixed, top, total):
     """Turn a tile's scores into weights, S = exp(S - top). Before that, raise `top` to the largest
     score of the row so far, and multiply `total` and `mixed` by exp(old top - new top). Then add
     this lane's own weights to `total`. S has four pieces of 16 x 8, and `mixed` has eight."""
-    for h in range(2):  # h = 0 is row g: [j, 0], [j, 1], top[0], total[0]; h = 1 is row g + 8
+    # h = 0 is row g, with the numbers [j, 0] and [j, 1] of piece j, top[0] and total[0].
+    # h = 1 is row g + 8, with [j, 2] and [j, 3], top[1] and total[1].
+    for h in range(2):
         new = top[h]
         ...
 '''
@@ -268,12 +270,13 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", ONLY_IF_IT_GROWS),
-    compared="It rescales only if the maximum has grown. After a few tiles this is rare, so "
-    "most of the 32 multiplications are saved.",
+    compared="This version rescales only if the maximum has grown. After a few tiles this is rare, "
+    "so most of the 32 multiplications are saved.",
     caller='''\
 @cuda.jit
 def caller(S, out):
-    """Hands over tile after tile as `mma` would leave it; a key that does not exist has -inf."""
+    """Hands over one tile after another, as `mma` would leave it. A key that does not
+    exist has the score -inf."""
     scores = cuda.local.array((4, 4), float32)
     mixed = cuda.local.array((8, 4), float32)
     top = cuda.local.array(2, float32)

@@ -27,13 +27,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def outer_product(a, b, C):
-    """C[row, column] = a[row] * b[column]; x is the column."""
+    """C[row, column] = a[row] * b[column], where x is the column."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def outer_product(a, b, C):
-    """C[row, column] = a[row] * b[column]; x is the column."""
+    """C[row, column] = a[row] * b[column], where x is the column."""
     column, row = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
         C[row, column] = a[row] * b[column]
@@ -41,16 +41,17 @@ def outer_product(a, b, C):
     another='''\
 @cuda.jit
 def outer_product(a, b, C):
-    """C[row, column] = a[row] * b[column]; x is the column."""
+    """C[row, column] = a[row] * b[column], where x is the column."""
     left, top = cuda.grid(2)
     across, down = cuda.gridsize(2)
     for row in range(top, C.shape[0], down):
         for column in range(left, C.shape[1], across):
             C[row, column] = a[row] * b[column]
 ''',
-    compared="It uses the loop of lesson 01 once for each axis, so it is right for any grid.",
+    compared="This version uses the loop of lesson 01 once for each axis, so it is right for any "
+    "grid.",
     par=3,
     meaning="You have multiplied your first matrices: `a` is M × 1 and `b` is 1 × N, so every "
-    "element of `C` is a single product. If each row has K numbers, it becomes a sum of K "
-    "products.",
+    "element of `C` is a single product. If `a` had K columns and `b` had K rows, each element "
+    "would be a sum of K products.",
 )

@@ -10,8 +10,8 @@ import math
 
 @cuda.jit
 def own_tiles(S, L):
-    """L[y] = log of the sum of exp(S[y, j]) over the tiles 0 … y, 32 scores each. Warp y has row
-    y, and leaves the loop after y + 1 iterations."""
+    """L[y] = log of the sum of exp(S[y, j]) over tiles 0 to y, where each tile has 32 scores. Warp
+    y computes row y, and leaves the loop after y + 1 iterations."""
     handed = cuda.shared.array((4, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     top, total = float32(-math.inf), float32(0)
@@ -80,7 +80,7 @@ TASK = Task(
     another=(_HEAD + _WAIT + _MAXIMUM + _TAIL)
     .replace("(4, 32)", "(2, 4, 32)")
     .replace("handed[y", "handed[first // 32 % 2, y"),
-    compared="It uses two buffers, as in lesson 09b, so one wait per tile is enough.",
+    compared="This version uses two buffers, as in lesson 09b, so one wait per tile is enough.",
     par=2,
     meaning="Waiting for its own 32 lanes costs a warp next to nothing, and the other warps "
     "continue. You keep one number for each row, top + log(total). It is called the "

@@ -16,13 +16,13 @@ TASK = Task(
     asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
     formula="B[row, column] = A[column, row]",
     hints=(
-        "Which width makes the bank move on by one from row to row?",
+        "Down a column, which width of the tile makes the bank move on by one from row to row?",
         "The second size of the array is the length of a row. You need not use all of it.",
     ),
     given='''\
 @cuda.jit
 def pad_tile(A, B):
-    """B = A.T, as before: right, and slow."""
+    """B = A.T, as before. The result is right, but the kernel is slow."""
     tile = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     tile[y, x] = A[y, x]
@@ -32,7 +32,7 @@ def pad_tile(A, B):
     answer='''\
 @cuda.jit
 def pad_tile(A, B):
-    """B = A.T, as before: right, and slow."""
+    """B = A.T, as before. The result is right, but the kernel is slow."""
     tile = cuda.shared.array((32, 33), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     tile[y, x] = A[y, x]
@@ -42,7 +42,7 @@ def pad_tile(A, B):
     another='''\
 @cuda.jit
 def pad_tile(A, B):
-    """B = A.T, as before: right, and slow."""
+    """B = A.T, as before. The result is right, but the kernel is slow."""
     tile = cuda.shared.array((32, 35), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     tile[y, x] = A[y, x]

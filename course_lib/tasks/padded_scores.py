@@ -97,13 +97,15 @@ TASK = Task(
     given='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), without remainder; rows have 32."""
+    """S = Q @ K.T, where each row of Q and K has 32 numbers. Each block computes the scores of 16
+    queries (y) and 32 keys (x), and all blocks are full."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), without remainder; rows have 32."""
+    """S = Q @ K.T, where each row of Q and K has 32 numbers. Each block computes the scores of 16
+    queries (y) and 32 keys (x), and all blocks are full."""
     sQ = cuda.shared.array((16, 32), float32)
     sK = cuda.shared.array((32, 33), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -120,7 +122,8 @@ def padded_scores(Q, K, S):
     another='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), without remainder; rows have 32."""
+    """S = Q @ K.T, where each row of Q and K has 32 numbers. Each block computes the scores of 16
+    queries (y) and 32 keys (x), and all blocks are full."""
     sQ = cuda.shared.array((16, 32), float32)
     sK = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -134,8 +137,8 @@ def padded_scores(Q, K, S):
         score += sQ[y, k] * sK[x, k ^ x]
     S[query, first + x] = score
 ''',
-    compared="It uses an XOR instead of padding, so the tile of keys takes no more than 32 × 32 "
-    "words.",
+    compared="This version uses an XOR instead of padding, so the tile of keys takes no more than "
+    "32 × 32 words.",
     par=12,
     meaning="This is the first half of attention: it says how well each query matches each key. "
     "Remember this kernel, because you will need its tile of keys again.",

@@ -24,7 +24,7 @@ TASK = Task(
     shapes=("256", "256"),
     reference=_passed_on,
     asks=("shared-memory", "race-free"),
-    formula="y[i] = x[i + 1]; the last thread of each block gets x of its first",
+    formula="y[i] = x[i + 1], and the last thread of a block gets the block's first number",
     hints=(
         "Let each thread store its number where the whole block can read it.",
         "Which number does thread t of a block take, and is it certain that this number has "
@@ -34,13 +34,15 @@ TASK = Task(
     given='''\
 @cuda.jit
 def pass_it_on(x, y):
-    """y[i] = x[i + 1] in each block of 64, the last takes the first; through shared memory."""
+    """y[i] = x[i + 1] within each block of 64 threads, and the last thread takes the block's first
+    number. The numbers go through shared memory."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def pass_it_on(x, y):
-    """y[i] = x[i + 1] in each block of 64, the last takes the first; through shared memory."""
+    """y[i] = x[i + 1] within each block of 64 threads, and the last thread takes the block's first
+    number. The numbers go through shared memory."""
     numbers = cuda.shared.array(64, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     numbers[t] = x[i]
@@ -50,7 +52,8 @@ def pass_it_on(x, y):
     another='''\
 @cuda.jit
 def pass_it_on(x, y):
-    """y[i] = x[i + 1] in each block of 64, the last takes the first; through shared memory."""
+    """y[i] = x[i + 1] within each block of 64 threads, and the last thread takes the block's first
+    number. The numbers go through shared memory."""
     numbers = cuda.shared.array(65, float32)
     i, t = cuda.grid(1), cuda.threadIdx.x
     numbers[t] = x[i]
@@ -62,8 +65,8 @@ def pass_it_on(x, y):
     compared="This version has one extra element instead of a remainder: it holds the first "
     "number a second time.",
     par=5,
-    meaning="That took 64 threads and 256 bytes of shared memory. How much of each may a block "
-    "have?",
+    meaning="Each block took 64 threads and 256 bytes of shared memory. How many threads may a "
+    "block have, and how much shared memory?",
     wrong_ideas=(
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[:, [THREADS - 1, *range(THREADS - 1)]].ravel(),

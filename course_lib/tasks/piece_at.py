@@ -5,7 +5,7 @@ from course_lib.registry.exercise import Task
 GIVEN = '''\
 @cuda.jit(device=True)
 def piece_at(row, piece):
-    """The index at which piece 0 to 7 of a row begins, in a tile with rows of 64 16-bit numbers."""
+    """The index at which a piece (0 to 7) of a row begins. A row has 64 numbers of 16 bits."""
     return row * 64 + piece * 8
 '''
 

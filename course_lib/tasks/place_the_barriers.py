@@ -16,7 +16,7 @@ TASK = Task(
     asks=("race-free",),
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
-        "Where does one thread need what another one wrote?",
+        "At which line does a thread need a number that another thread wrote?",
         "The next iteration writes into the buffer again. Has every thread read from it by then?",
     ),
     given='''\
@@ -60,8 +60,8 @@ def place_the_barriers(x, y):
 ''',
     compared="Two buffers need half the barriers but twice the memory.",
     par=2,
-    meaning="The first barrier keeps everyone from reading an incomplete buffer, and the second "
-    "from overwriting one that others still read.",
+    meaning="The first barrier keeps a thread from reading a buffer that is not yet full. The "
+    "second keeps it from overwriting a buffer that others are still reading.",
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],

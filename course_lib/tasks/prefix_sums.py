@@ -32,23 +32,23 @@ TASK = Task(
         WrongIdea(
             _after_one_step,
             "your kernel takes only the first step",
-            "After a step of 1, how many numbers are in a sum? And how many must be in it at the "
-            "end?",
+            "After the step of 1, how many numbers does a sum contain? And how many must the last "
+            "sum contain at the end?",
             place=("sum",),
         ),
     ),
     hints=(
         "In the same step, thread 5 reads `part[4]` and thread 4 adds to it. Which of the two "
         "comes first?",
-        "To put a barrier between the read and the write, you need two statements: `+=` does both "
-        "in one.",
+        "To put a barrier between the read and the write, you need two statements, because `+=` "
+        "does both in one.",
         "First every thread reads into a variable of its own. Then all threads wait, and only "
         "then do they write.",
     ),
     given='''\
 @cuda.jit
 def prefix_sums(x, y):
-    """y[i] = x[0] + … + x[i], for 128 numbers and one block of 128 threads."""
+    """y[i] = x[0] + … + x[i] for 128 numbers, computed by one block of 128 threads."""
     part = cuda.shared.array(128, float32)
     t = cuda.threadIdx.x
     part[t] = x[t]
@@ -64,7 +64,7 @@ def prefix_sums(x, y):
     answer='''\
 @cuda.jit
 def prefix_sums(x, y):
-    """y[i] = x[0] + … + x[i], for 128 numbers and one block of 128 threads."""
+    """y[i] = x[0] + … + x[i] for 128 numbers, computed by one block of 128 threads."""
     part = cuda.shared.array(128, float32)
     t = cuda.threadIdx.x
     part[t] = x[t]
@@ -83,7 +83,7 @@ def prefix_sums(x, y):
     another='''\
 @cuda.jit
 def prefix_sums(x, y):
-    """y[i] = x[0] + … + x[i], for 128 numbers and one block of 128 threads."""
+    """y[i] = x[0] + … + x[i] for 128 numbers, computed by one block of 128 threads."""
     part = cuda.shared.array((2, 128), float32)
     t = cuda.threadIdx.x
     part[0, t] = x[t]
@@ -97,8 +97,8 @@ def prefix_sums(x, y):
         step, now = step * 2, 1 - now
     y[t] = part[now, t]
 ''',
-    compared="It uses two buffers: each step reads one and writes the other, so one barrier is "
-    "enough.",
+    compared="This version uses two buffers. Each step reads one and writes the other, so one "
+    "barrier is enough.",
     par=4,
     meaning="This is a **scan**. After steps of 1, 2, 4, … each element contains the sum of up to "
     "2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",

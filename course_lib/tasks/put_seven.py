@@ -17,13 +17,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def put_seven(out):
-    """out[2] = 7; all other places stay as they are."""
+    """out[2] = 7. All other elements stay as they are."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def put_seven(out):
-    """out[2] = 7; all other places stay as they are."""
+    """out[2] = 7. All other elements stay as they are."""
     out[2] = 7
 ''',
     meaning="One thread wrote one number. A GPU keeps tens of thousands of threads going at once, "

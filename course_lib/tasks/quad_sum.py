@@ -58,18 +58,19 @@ TASK = Task(
         WrongIdea(
             lambda S: _with(S, 1, 2),
             "the columns of lane ^ 3 are missing from the sum of each lane",
-            "After the first exchange, a lane has two parts. Does it pass on both of them?",
+            "After the first exchange, a lane has two parts of the sum. Does your second exchange "
+            "pass on both parts?",
         ),
         WrongIdea(
             lambda S: 2 * _with(S, 1),
             "each sum counts two lanes of the row twice and the other two not at all",
-            "After the first exchange, these two lanes have the same sum. Which lanes have a "
-            "different sum?",
+            "After the first exchange, two lanes of a row have the same sum. Which lanes of the "
+            "row have the other sum?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
             "each lane has the parts of two other lanes, but has lost its own",
-            "What happens to a lane's own part when it takes that of another?",
+            "What happens to a lane's own part when the lane takes the part of another?",
         ),
         WrongIdea(
             lambda S: _with(S, 3) - _lanes(S),
@@ -97,7 +98,7 @@ TASK = Task(
                 lambda S, steps=steps: _down(S, *steps),
                 "only every fourth lane has the sum of its row, because the others have added "
                 "lanes of the next row",
-                "Which lanes need the sum? Each exchange must work in both directions.",
+                "Which lanes need the sum of the row? Each exchange must work in both directions.",
             )
             for steps in ((1, 2), (2, 1))
         ),
@@ -105,21 +106,21 @@ TASK = Task(
     formula="sums[lane] = the sum of row lane // 4 of S",
     hints=(
         "Lanes 4 to 7 share row 1. First exchange with lane ^ 1. What does each lane know then?",
-        "Now each lane has half of the row: its own part and one other. Exchange these halves "
-        "with lane ^ 2.",
+        "After the first exchange, each lane has half of the row: its own part and one other. "
+        "Exchange these halves with lane ^ 2.",
     ),
     given='''\
 @cuda.jit(device=True)
 def quad_sum(part):
-    """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
-    the four lanes needs it."""
+    """The sum of `part` over the four lanes that share a row: lanes 0 to 3, lanes 4 to 7, and so
+    on. Each of the four lanes needs this sum."""
     ...
 ''',
     answer='''\
 @cuda.jit(device=True)
 def quad_sum(part):
-    """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
-    the four lanes needs it."""
+    """The sum of `part` over the four lanes that share a row: lanes 0 to 3, lanes 4 to 7, and so
+    on. Each of the four lanes needs this sum."""
     part += cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)
     return part + cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)
 ''',
@@ -134,15 +135,15 @@ def caller(S, sums):
     another='''\
 @cuda.jit(device=True)
 def quad_sum(part):
-    """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
-    the four lanes needs it."""
+    """The sum of `part` over the four lanes that share a row: lanes 0 to 3, lanes 4 to 7, and so
+    on. Each of the four lanes needs this sum."""
     first, total = cuda.threadIdx.x // 4 * 4, float32(0)
     for lane in range(4):
         total += cuda.shfl_sync(0xFFFFFFFF, part, first + lane)
     return total
 ''',
-    compared="In this version each lane asks all four lanes by their numbers. That takes four "
-    "exchanges instead of two.",
+    compared="In this version, each lane addresses all four lanes by their numbers. That takes "
+    "four exchanges instead of two.",
     par=2,
     meaning="Two exchanges are enough, and nothing goes through memory. This is how a fast "
     "kernel finds the sum of a row or, with max instead of +, its maximum.",

@@ -18,13 +18,13 @@ TASK = Task(
         "Take two lanes that differ by 1 in `threadIdx.x`. Are their elements of A side by side?",
         "In a row-major matrix, `A[r, c]` and `A[r, c + 1]` are neighbours. So which index should "
         "grow with `threadIdx.x`?",
-        "`threadIdx.x` should belong to the column, and `threadIdx.y` to the row. The parts with "
-        "the blocks are already right.",
+        "`threadIdx.x` should belong to the column, and `threadIdx.y` to the row. The terms with "
+        "`blockIdx` are already right.",
     ),
     given='''\
 @cuda.jit
 def repair_copy(A, B):
-    """B = A, in blocks of 16 × 16: right, and slow."""
+    """B = A, in blocks of 16 × 16. The result is right, but the kernel is slow."""
     row = cuda.blockIdx.y * 16 + cuda.threadIdx.x
     column = cuda.blockIdx.x * 16 + cuda.threadIdx.y
     if row < A.shape[0] and column < A.shape[1]:
@@ -33,7 +33,7 @@ def repair_copy(A, B):
     answer='''\
 @cuda.jit
 def repair_copy(A, B):
-    """B = A, in blocks of 16 × 16: right, and slow."""
+    """B = A, in blocks of 16 × 16. The result is right, but the kernel is slow."""
     row = cuda.blockIdx.y * 16 + cuda.threadIdx.y
     column = cuda.blockIdx.x * 16 + cuda.threadIdx.x
     if row < A.shape[0] and column < A.shape[1]:
@@ -42,7 +42,7 @@ def repair_copy(A, B):
     another='''\
 @cuda.jit
 def repair_copy(A, B):
-    """B = A, in blocks of 16 × 16: right, and slow."""
+    """B = A, in blocks of 16 × 16. The result is right, but the kernel is slow."""
     column, row = cuda.grid(2)
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, column]

@@ -35,7 +35,7 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K: 2 * M * N * K,
             "you counted numbers instead of bytes",
-            "How many bytes does a float32 have?",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda M, N, K: 4 * M * N * K,
@@ -45,8 +45,8 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K: M * N * K,
             "you counted the multiply-adds, but the task asks for bytes",
-            "How many numbers does one multiply-add load, and how many bytes does each number "
-            "have?",
+            "How many numbers does one multiply-add load, and how many bytes does each number take "
+            "up?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * M * N * K + 4 * M * N,
@@ -55,8 +55,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K: 16 * M * N * K,
-            "you count 8 bytes for each number, but a float32 has 4",
-            "How many bytes does a float32 have?",
+            "you count 8 bytes for each number, but a float32 takes up 4",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * K,
@@ -72,21 +72,24 @@ TASK = Task(
     ),
     given='''\
 def requested_bytes(M, N, K):
-    """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
+    """Return how many bytes all loads of your kernel request, if A is M × K and B is K × N, both in
+    float32."""
     ...
 ''',
     answer='''\
 def requested_bytes(M, N, K):
-    """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
+    """Return how many bytes all loads of your kernel request, if A is M × K and B is K × N, both in
+    float32."""
     return M * N * K * 2 * 4
 ''',
     another='''\
 def requested_bytes(M, N, K):
-    """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
+    """Return how many bytes all loads of your kernel request, if A is M × K and B is K × N, both in
+    float32."""
     return 4 * (M * K * N + K * N * M)
 ''',
-    compared="It starts from the data: each element of A is requested N times, and each of B "
-    "M times.",
+    compared="This version starts from the data. Each element of A is requested N times, and each "
+    "element of B is requested M times.",
     par=1,
     meaning="The kernel requests 8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per "
     "byte loaded**, whatever the sizes. This counts only the loads; each thread also stores once.",

@@ -31,7 +31,7 @@ TASK = Task(
         along="registers of a thread",
         at=(32, 40, 48, 64, 80, 96, 112, 128, 160, 192, 224, 255),
         rows={
-            f"{threads} threads a block": lambda registers, threads=threads: (threads, registers)
+            f"{threads} threads per block": lambda registers, threads=threads: (threads, registers)
             for threads in (64, 256, 512)
         },
         shows="The larger the block, the larger the steps, because the registers that are left "
@@ -60,8 +60,9 @@ TASK = Task(
                 PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
                 // (threads // WARP) * (threads // WARP)
             ),
-            "you counted what the registers allow, but an SM of an A6000 holds at most 48 warps",
-            "Which limit, besides the registers, is 48?",
+            "you counted the warps that the registers allow, but an SM of an A6000 holds at most "
+            "48 warps",
+            "Besides the registers, what else limits the warps on an SM, and to how many?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, parts=1),
@@ -86,31 +87,35 @@ TASK = Task(
     hints=(
         "How many registers does one warp take, rounded up to a multiple of 256?",
         "How many warps fit into each of the four partitions? There are never more than 48 in all.",
-        "A block fits only as a whole. So count the blocks first, and return their warps.",
+        "A block fits only as a whole. So count the blocks first, and then return the number of "
+        "their warps.",
     ),
     given='''\
 def resident_warps(threads, registers):
-    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    """Return how many warps fit on one SM of an A6000. Each block has `threads` threads, and each
+    thread has `registers` registers."""
     ...
 ''',
     answer='''\
 def resident_warps(threads, registers):
-    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    """Return how many warps fit on one SM of an A6000. Each block has `threads` threads, and each
+    thread has `registers` registers."""
     of_a_warp = (32 * registers + 255) // 256 * 256
     room = min(48, 16_384 // of_a_warp * 4)
     return room // (threads // 32) * (threads // 32)
 ''',
     another='''\
 def resident_warps(threads, registers):
-    """Warps on one SM of an A6000, in blocks of `threads`; each thread has `registers`."""
+    """Return how many warps fit on one SM of an A6000. Each block has `threads` threads, and each
+    thread has `registers` registers."""
     warps = threads // 32
     of_a_warp = (32 * registers + 255) // 256 * 256
     by_warps = 48 // warps
     by_registers = 16_384 // of_a_warp * 4 // warps
     return min(by_warps, by_registers) * warps
 ''',
-    compared="This is how an occupancy calculator does it: it computes how many blocks each "
-    "limit allows and takes the smallest number.",
+    compared="This version works like an occupancy calculator: it computes how many blocks each "
+    "limit allows, and takes the smallest number.",
     par=3,
     meaning="You will want this number later, for a kernel with 128 registers.",
 )  # fmt: skip

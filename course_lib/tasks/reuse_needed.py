@@ -31,7 +31,8 @@ TASK = Task(
             "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
             "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
         },
-        shows="A nearer level delivers more numbers, so each may serve less often.",
+        shows="A level closer to the units delivers more numbers, so each number may serve less "
+        "often.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -41,7 +42,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize / tb_per_s / 2,
-            "you count one number for each multiply-add, but it needs one of A and one of B",
+            "you count one number for each multiply-add, but a multiply-add needs one number of A "
+            "and one of B",
             "How many multiply-adds are 20 TFLOP, and how many numbers does each of them need?",
         ),
         WrongIdea(
@@ -66,27 +68,30 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A multiply-add is two FLOP, and it needs one element of A and one element of B.",
+        "A multiply-add is 2 FLOP, and it needs one element of A and one element of B.",
         "So each FLOP needs one number. How many TB/s would memory have to deliver without any "
         "reuse?",
         "Divide the TB/s that are needed by the TB/s that are delivered.",
     ),
     given='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
-    """How many multiply-adds each number must serve, so that units which do `tflops` TFLOP/s never
-    wait: a level of memory delivers `tb_per_s` TB/s, and a number has `itemsize` bytes."""
+    """Return how many multiply-adds each number must serve, so that units with `tflops` TFLOP/s
+    never wait. This level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize`
+    bytes."""
     ...
 ''',
     answer='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
-    """How many multiply-adds each number must serve, so that units which do `tflops` TFLOP/s never
-    wait: a level of memory delivers `tb_per_s` TB/s, and a number has `itemsize` bytes."""
+    """Return how many multiply-adds each number must serve, so that units with `tflops` TFLOP/s
+    never wait. This level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize`
+    bytes."""
     return tflops * itemsize / tb_per_s
 ''',
     another='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
-    """How many multiply-adds each number must serve, so that units which do `tflops` TFLOP/s never
-    wait: a level of memory delivers `tb_per_s` TB/s, and a number has `itemsize` bytes."""
+    """Return how many multiply-adds each number must serve, so that units with `tflops` TFLOP/s
+    never wait. This level of memory delivers `tb_per_s` TB/s, and a number takes up `itemsize`
+    bytes."""
     multiply_adds = tflops / 2
     numbers = tb_per_s / itemsize
     return 2 * multiply_adds / numbers

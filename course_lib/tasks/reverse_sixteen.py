@@ -23,7 +23,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def reverse_sixteen(x, y):
-    """y = x from its end, through shared memory."""
+    """y holds the numbers of x in reverse order. They go through shared memory."""
     buffer = cuda.shared.array(16, float32)
     i = cuda.threadIdx.x
     ...
@@ -31,7 +31,7 @@ def reverse_sixteen(x, y):
     answer='''\
 @cuda.jit
 def reverse_sixteen(x, y):
-    """y = x from its end, through shared memory."""
+    """y holds the numbers of x in reverse order. They go through shared memory."""
     buffer = cuda.shared.array(16, float32)
     i = cuda.threadIdx.x
     buffer[i] = x[i]
@@ -41,16 +41,17 @@ def reverse_sixteen(x, y):
     another='''\
 @cuda.jit
 def reverse_sixteen(x, y):
-    """y = x from its end, through shared memory."""
+    """y holds the numbers of x in reverse order. They go through shared memory."""
     buffer = cuda.shared.array(16, float32)
     i = cuda.threadIdx.x
     buffer[15 - i] = x[i]
     cuda.syncthreads()
     y[i] = buffer[i]
 ''',
-    compared="It reverses the numbers while storing. The barrier is still needed.",
+    compared="This version reverses the numbers as it writes them to shared memory. The barrier is "
+    "still needed.",
     par=3,
-    meaning="A thread has used a number that another one loaded. That is the whole idea of "
+    meaning="A thread has used a number that another thread loaded. That is the whole idea of "
     "tiling, and the barrier is its price.",
     wrong_ideas=(
         WrongIdea(

@@ -139,9 +139,9 @@ TASK = Task(
     ),
     given='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t goes into stage t % stages.
+    """Return the tick at which the last product ends, if tile t goes into stage t % stages.
 
-    Each copy starts as soon as its stage is empty; the products run one after another.
+    Each copy starts as soon as its stage is empty, and the products run one after another.
     """
     ends = []
     for tile in range(tiles):
@@ -150,9 +150,9 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     answer='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t goes into stage t % stages.
+    """Return the tick at which the last product ends, if tile t goes into stage t % stages.
 
-    Each copy starts as soon as its stage is empty; the products run one after another.
+    Each copy starts as soon as its stage is empty, and the products run one after another.
     """
     ends = []
     for tile in range(tiles):
@@ -163,9 +163,9 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     another='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t goes into stage t % stages.
+    """Return the tick at which the last product ends, if tile t goes into stage t % stages.
 
-    Each copy starts as soon as its stage is empty; the products run one after another.
+    Each copy starts as soon as its stage is empty, and the products run one after another.
     """
     free = [0] * stages
     end = 0
@@ -174,7 +174,7 @@ def ring_end(tiles, stages, copy, multiply):
         free[tile % stages] = end
     return end
 ''',
-    compared="It keeps one number for each stage, as the hardware does with a barrier.",
+    compared="This version keeps one number for each stage, as the hardware does with a barrier.",
     par=3,
     meaning="There is no common barrier. The producer waits only for an empty stage, and a "
     "consumer only for a full one.",

@@ -30,7 +30,7 @@ TASK = Task(
             "4,800 GB/s, 66,900 GFLOP/s": lambda intensity: (intensity, 4800, 66_900),
             "300 GB/s, 8,000 GFLOP/s": lambda intensity: (intensity, 300, 8000),
         },
-        shows="DRAM decides on the slope, and the arithmetic units on the flat part.",
+        shows="On the slope, DRAM sets the limit. On the flat part, the arithmetic units set it.",
         look="curves",
     ),
     wrong_ideas=(
@@ -68,7 +68,7 @@ TASK = Task(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(flop_per_byte, gb_per_s, peak),
             "you return the smallest of three numbers that have different units",
-            "How many GFLOP/s do the first two give together?",
+            "How do you get GFLOP/s from the first two numbers?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(1, flop_per_byte * gb_per_s / peak),
@@ -98,27 +98,27 @@ TASK = Task(
     ),
     given='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
-    DRAM; DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
+    """Return the most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte
+    from DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     ...
 ''',
     answer='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """The most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte from
-    DRAM; DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
+    """Return the most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte
+    from DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     return min(peak, flop_per_byte * gb_per_s)
 ''',
     another='''\
 def roof(flop_per_byte, gb_per_s, peak):
-    """GFLOP/s at most, for a kernel that does so many FLOP per byte of DRAM, on a GPU whose DRAM
-    delivers gb_per_s and whose arithmetic units do `peak` GFLOP/s."""
+    """Return the most GFLOP/s that a kernel can reach. It does `flop_per_byte` FLOP with each byte
+    from DRAM. DRAM delivers `gb_per_s` GB/s, and the arithmetic units do at most `peak` GFLOP/s."""
     ridge = peak / gb_per_s
     if flop_per_byte < ridge:
         return flop_per_byte * gb_per_s
     return peak
 ''',
-    compared="Left of the ridge DRAM decides, and right of it the arithmetic does.",
+    compared="Left of the ridge, DRAM sets the limit, and right of it, the arithmetic units do.",
     par=1,
     meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
-    "FLOP per byte; left of it DRAM is the lower one.",
+    "FLOP per byte. Left of the ridge, the limit of DRAM is the lower one.",
 )

@@ -19,13 +19,13 @@ TASK = Task(
         WrongIdea(
             lambda A: A.sum(axis=0),
             "each lane adds up a column instead of a row",
-            "Which index of the tile stays the same while one lane adds up?",
+            "Which index of the tile stays the same while a lane adds up its row?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A: 32 * A.diagonal(),
             "each lane adds the same number of its row 32 times",
-            "Which index has to move while one lane adds up?",
+            "Which index of the tile has to change while a lane adds up its row?",
             place=("sum",),
         ),
         WrongIdea(
@@ -36,21 +36,23 @@ TASK = Task(
     ),
     hints=(
         "A warp should read a row of A at a time. Which lane adds up which row?",
-        "So the lanes exchange numbers through shared memory: fill it row by row, and read it "
-        "down the columns.",
+        "So the lanes exchange numbers through a tile in shared memory. They fill it row by row, "
+        "and read it down the columns.",
         "With rows of 32 words, all lanes that read along a column use the same bank. How long "
         "should a row of the tile be?",
     ),
     given='''\
 @cuda.jit
 def row_sums(A, y):
-    """y[row] = the sum of a row of A, 32 x 32; one warp, a lane for each row."""
+    """y[row] = the sum of that row of A, which is 32 x 32. A single warp is launched, and each lane
+    adds up one row."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def row_sums(A, y):
-    """y[row] = the sum of a row of A, 32 x 32; one warp, a lane for each row."""
+    """y[row] = the sum of that row of A, which is 32 x 32. A single warp is launched, and each lane
+    adds up one row."""
     tile = cuda.shared.array((32, 33), float32)
     lane = cuda.threadIdx.x
     for row in range(32):
@@ -64,7 +66,8 @@ def row_sums(A, y):
     another='''\
 @cuda.jit
 def row_sums(A, y):
-    """y[row] = the sum of a row of A, 32 x 32; one warp, a lane for each row."""
+    """y[row] = the sum of that row of A, which is 32 x 32. A single warp is launched, and each lane
+    adds up one row."""
     tile = cuda.shared.array((32, 32), float32)
     lane = cuda.threadIdx.x
     for row in range(32):

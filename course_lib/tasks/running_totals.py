@@ -101,12 +101,13 @@ TASK = Task(
     hints=(
         "`start` is 0, then 4, then 8. Write a loop that adds up the four products of the chunk "
         "that begins there.",
-        "The total must not be set to zero again for each chunk. Where does it have to begin?",
+        "The total must not be set to zero again for each chunk. Where in the kernel should it be "
+        "set to zero?",
     ),
     given='''\
 @cuda.jit
 def running_totals(x, y, totals):
-    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] continues up to k = 7; and so on."""
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3], totals[1] continues up to k = 7, and so on."""
     for start in range(0, x.shape[0], 4):
         total = float32(0)
         ...
@@ -115,7 +116,7 @@ def running_totals(x, y, totals):
     answer='''\
 @cuda.jit
 def running_totals(x, y, totals):
-    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] continues up to k = 7; and so on."""
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3], totals[1] continues up to k = 7, and so on."""
     total = float32(0)
     for start in range(0, x.shape[0], 4):
         for k in range(start, start + 4):
@@ -125,7 +126,7 @@ def running_totals(x, y, totals):
     another='''\
 @cuda.jit
 def running_totals(x, y, totals):
-    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] continues up to k = 7; and so on."""
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3], totals[1] continues up to k = 7, and so on."""
     total = float32(0)
     for start in range(0, x.shape[0], 4):
         for k in range(4):

@@ -12,7 +12,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, j, a, b0, b1):
-    """Add one product of fragments to the 16 x 8 sums j."""
+    """Add one product of fragments to piece j of the sums, which is 16 x 8."""
     four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
@@ -20,8 +20,9 @@ def add_product(sums, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def score_tile(S, q, sK):
-    """S = the scores of a warp's 16 queries and the 32 keys in sK: four pieces of 16 x 8. A key is
-    a row of sK, and q[k] holds this lane's four words of the queries, columns 16 * k and on."""
+    """S = the scores of a warp's 16 queries and the 32 keys in sK, in four pieces of 16 x 8. A key
+    is a row of sK. q[k] holds this lane's four words of the queries for the 16 columns from 16 * k
+    on."""
     lane = np.uint32(cuda.threadIdx.x) % 32
     ...
 '''
@@ -158,8 +159,8 @@ IDEAS = (
     ),
     (
         lambda Q, K: Q @ K[:, [8 * k + c for k in range(4) for c in range(16)]].T,
-        "from one k to the next, the columns of the keys move on by 8 instead of 16",
-        "How many pieces make up 16 columns? At which piece does k = 1 begin?",
+        "from one step of k to the next, the columns of the keys move on by 8 instead of 16",
+        "How many pieces make up 16 columns? At which piece does step k = 1 begin?",
         FETCH,
     ),
     (
@@ -238,7 +239,7 @@ from course_lib.intrinsics import ldmatrix_x4
 
 @cuda.jit
 def caller(Q, K, S):
-    """Keeps the fragments of Q, and calls for each of two tiles of K."""
+    """Keeps the fragments of Q, and calls `score_tile` for each of two tiles of K."""
     sQ = cuda.shared.array((16, 64), np.uint16, alignment=128)
     sK = cuda.shared.array((64, 64), np.uint16, alignment=128)
     q = cuda.local.array((4, 4), np.uint32)

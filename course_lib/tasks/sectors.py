@@ -58,7 +58,7 @@ TASK = Task(
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 4 for k in range(LANES)}),
             "you assume that a sector has 4 numbers, but 4 is the number of bytes in a float32",
-            "A sector has 32 bytes, and a float32 has 4. How many numbers fit into a sector?",
+            "A sector has 32 bytes, and a float32 takes up 4. How many numbers fit into a sector?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) % 8 for k in range(LANES)}),
@@ -123,12 +123,12 @@ TASK = Task(
     ),
     given='''\
 def sectors(stride, offset):
-    """How many sectors a warp touches whose lane k loads number offset + k * stride."""
+    """Return how many sectors a warp touches, if its lane k loads number offset + k * stride."""
     ...
 ''',
     answer='''\
 def sectors(stride, offset):
-    """How many sectors a warp touches whose lane k loads number offset + k * stride."""
+    """Return how many sectors a warp touches, if its lane k loads number offset + k * stride."""
     touched = set()
     for lane in range(32):
         touched.add((offset + lane * stride) // 8)
@@ -136,7 +136,7 @@ def sectors(stride, offset):
 ''',
     another='''\
 def sectors(stride, offset):
-    """How many sectors a warp touches whose lane k loads number offset + k * stride."""
+    """Return how many sectors a warp touches, if its lane k loads number offset + k * stride."""
     return len({(offset + lane * stride) // 8 for lane in range(32)})
 ''',
     compared="A set comprehension collects and counts in one line.",

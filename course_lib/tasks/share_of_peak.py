@@ -4,8 +4,8 @@ from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 AT_ONCE = (
-    "At 2 wavefronts each, how many multiply-adds get their numbers in one clock? How many could "
-    "start?"
+    "If each multiply-add takes 2 wavefronts, how many of them get their numbers in one clock? How "
+    "many could the SM start?"
 )
 
 TASK = Task(
@@ -33,28 +33,31 @@ TASK = Task(
         along="wavefronts for each multiply-add of a warp",
         at=(0.125, 0.25, 0.5, 1, 2, 4),
         rows={
-            f"starts {starts} a clock": lambda wavefronts, starts=starts: (wavefronts, starts)
+            f"starts {starts} per clock": lambda wavefronts, starts=starts: (wavefronts, starts)
             for starts in (1, 2, 4)
         },
-        shows="The more an SM could start, the fewer wavefronts it can spare.",
+        shows="The more multiply-adds an SM could start, the fewer wavefronts each of them may "
+        "take.",
         unit="share",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts * starts),
             "you return more than the whole peak if there are few wavefronts",
-            "At 0.125 wavefronts each, 8 multiply-adds get their numbers in one clock. How many "
-            "can the SM start?",
+            "If each multiply-add takes 0.125 wavefronts, 8 of them get their numbers in one "
+            "clock. How many can the SM start?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts * starts,
             "you computed how many wavefronts the peak would need in one clock",
-            "There is one wavefront per clock. What share is that of what the peak would need?",
+            "There is one wavefront per clock. What share is that of the wavefronts that the peak "
+            "would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts * starts),
             "you computed how many wavefronts the peak would need in one clock",
-            "There is one wavefront per clock. What share is that of what the peak would need?",
+            "There is one wavefront per clock. What share is that of the wavefronts that the peak "
+            "would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
@@ -107,36 +110,39 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts + starts),
             "you add the wavefronts and the starts",
-            "At its peak, the SM starts 4 multiply-adds in a clock, and each takes 2 wavefronts. "
+            "At its peak, the SM starts 4 multiply-adds per clock, and each takes 2 wavefronts. "
             "How many wavefronts is that?",
         ),
     ),
     hints=(
-        "At its peak, the SM starts 4 multiply-adds per clock, with 2 wavefronts each. How "
-        "many wavefronts is that?",
-        "It gets one wavefront per clock instead of 8, so it runs at an eighth of its peak.",
-        "No share is larger than 1.",
+        "At its peak, suppose the SM starts 4 multiply-adds per clock, and each takes 2 "
+        "wavefronts. How many wavefronts per clock is that?",
+        "The SM gets one wavefront per clock instead of 8, so it runs at an eighth of its peak.",
+        "The share can never be larger than 1.",
     ),
     given='''\
 def share_of_peak(wavefronts, starts):
-    """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
-    multiply-adds of a warp in a clock; each needs so many wavefronts, and a clock has one."""
+    """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
+    start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
+    and there is one wavefront per clock."""
     ...
 ''',
     answer='''\
 def share_of_peak(wavefronts, starts):
-    """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
-    multiply-adds of a warp in a clock; each needs so many wavefronts, and a clock has one."""
+    """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
+    start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
+    and there is one wavefront per clock."""
     return min(1, 1 / (wavefronts * starts))
 ''',
     another='''\
 def share_of_peak(wavefronts, starts):
-    """The largest share of its peak that an SM can reach: it could start so many multiply-adds
-    of a warp a clock, each takes so many wavefronts, and one a clock is all there is."""
+    """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
+    start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
+    and there is one wavefront per clock."""
     arithmetic = 1 / starts
     return arithmetic / max(arithmetic, wavefronts)
 ''',
-    compared="The longer time decides.",
+    compared="The longer of the two times decides.",
     par=1,
     meaning="This is a **ceiling**: what one resource allows if all others are free. Every "
     "resource has its own, and the lowest one counts.",

@@ -95,8 +95,8 @@ IDEAS_OF_ROWS = (
     ),
     WrongIdea(
         lambda X: X / X.sum(axis=1, keepdims=True),
-        "your kernel takes no exponential",
-        "The weights have to be positive even where a number of X is not.",
+        "your kernel does not take exponentials",
+        "The results have to be positive even where a number of X is not.",
         place=("store",),
     ),
     WrongIdea(
@@ -133,7 +133,7 @@ IDEAS_OF_ROWS = (
 
 TASK = Task(
     id="softmax_naive",
-    title="A softmax, one thread a row",
+    title="A softmax with one thread per row",
     lesson="10c",
     position=1,
     parameters=("X", "Y"),
@@ -163,8 +163,9 @@ import math
 
 @cuda.jit
 def softmax_naive(X, Y):
-    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, and total is
-    the sum of exp(X[row, k] - top). One thread per row, in blocks of 32; X may have any size."""
+    """Y[row, j] = exp(X[row, j] - top) / total, where top is the largest number of the row and
+    total is the sum of exp(X[row, k] - top). Each thread computes one row, in blocks of 32. X may
+    have any size."""
     ...
 ''',
     answer='''\
@@ -173,8 +174,9 @@ import math
 
 @cuda.jit
 def softmax_naive(X, Y):
-    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, and total is
-    the sum of exp(X[row, k] - top). One thread per row, in blocks of 32; X may have any size."""
+    """Y[row, j] = exp(X[row, j] - top) / total, where top is the largest number of the row and
+    total is the sum of exp(X[row, k] - top). Each thread computes one row, in blocks of 32. X may
+    have any size."""
     row = cuda.grid(1)
     if row < X.shape[0]:
         top, total = float32(-math.inf), float32(0)
@@ -191,8 +193,9 @@ import math
 
 @cuda.jit
 def softmax_naive(X, Y):
-    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, and total is
-    the sum of exp(X[row, k] - top). One thread per row, in blocks of 32; X may have any size."""
+    """Y[row, j] = exp(X[row, j] - top) / total, where top is the largest number of the row and
+    total is the sum of exp(X[row, k] - top). Each thread computes one row, in blocks of 32. X may
+    have any size."""
     row = cuda.grid(1)
     if row >= X.shape[0]:
         return
@@ -206,8 +209,9 @@ def softmax_naive(X, Y):
     for j in range(X.shape[1]):
         Y[row, j] = math.exp(X[row, j] - top) * share
 ''',
-    compared="It divides once per row, and then multiplies each number by the result, because a "
-    "division takes many instructions.",
+    compared="This version divides once per row, and then multiplies each number by the result, "
+    "because a division takes many instructions.",
     par=9,
-    meaning="It is right for any matrix. Each number is loaded three times and stored once.",
+    meaning="Your kernel is right for any matrix. It loads each number three times and stores one "
+    "number for it.",
 )

@@ -26,7 +26,7 @@ import math
 
 @cuda.jit(device=True)
 def warp_max(number):
-    """The largest of the numbers of all 32 lanes, for every lane, by your five exchanges."""
+    """Give every lane the largest of the numbers of all 32 lanes, with your five exchanges."""
     apart = 16
     while apart > 0:
         number = max(number, cuda.shfl_xor_sync(0xFFFFFFFF, number, apart))
@@ -36,7 +36,7 @@ def warp_max(number):
 
 @cuda.jit(device=True)
 def warp_sum(number):
-    """The sum of the numbers of all 32 lanes, for every lane."""
+    """Give every lane the sum of the numbers of all 32 lanes."""
     apart = 16
     while apart > 0:
         number += cuda.shfl_xor_sync(0xFFFFFFFF, number, apart)
@@ -46,8 +46,8 @@ def warp_sum(number):
 
 @cuda.jit
 def softmax_once(X, Y):
-    """The same for any columns; one block of 256 threads computes row `cuda.blockIdx.y`. It loads
-    the first 4096 numbers of its row only once."""
+    """Y = the softmax of each row of X, for any number of columns. A block of 256 threads computes
+    row `cuda.blockIdx.y`. It loads the first 4096 numbers of its row only once."""
     tops, sums = cuda.shared.array(8, float32), cuda.shared.array(8, float32)
     row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
     top, total = float32(-math.inf), float32(0)

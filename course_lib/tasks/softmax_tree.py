@@ -12,7 +12,8 @@ import math
 
 @cuda.jit
 def softmax_tree(X, Y):
-    """The same for any columns; one block of 128 threads computes row `cuda.blockIdx.y`."""
+    """Y = the softmax of each row of X, for any number of columns. A block of 128 threads computes
+    row `cuda.blockIdx.y`."""
     parts = cuda.shared.array(128, float32)
     row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
     top = float32(-math.inf)
@@ -31,7 +32,7 @@ def softmax_tree(X, Y):
 
 TASK = Task(
     id="softmax_tree",
-    title="A softmax, one block a row",
+    title="A softmax with one block per row",
     lesson="10c",
     position=2,
     parameters=("X", "Y"),
@@ -109,8 +110,8 @@ TASK = Task(
     for j in range(t, columns, 128):
         Y[row, j] = math.exp(X[row, j] - top) / sums[0]
 """,
-    compared="The sums have an array of their own, so no thread has to wait before it stores one. "
-    "This saves one barrier.",
+    compared="In this version the sums have an array of their own, so no thread has to wait before "
+    "it stores one. This saves one barrier.",
     par=15,
     meaning="Now 128 threads share each row, and they load whole sectors. The price is eight "
     "barriers for each tree.",

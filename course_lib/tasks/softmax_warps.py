@@ -31,7 +31,8 @@ import math
 
 @cuda.jit
 def softmax_warps(X, Y):
-    """The same for an X of any size, with one warp per row and four warps in a block."""
+    """Y = the softmax of each row of X, which may have any size. One warp computes each row, and a
+    block has four warps."""
     lane, row = cuda.grid(2)
     top, total = float32(-math.inf), float32(0)
     if row < X.shape[0]:
@@ -41,7 +42,7 @@ def softmax_warps(X, Y):
 
 TASK = Task(
     id="softmax_warps",
-    title="A softmax, one warp a row",
+    title="A softmax with one warp per row",
     lesson="10c",
     position=3,
     parameters=("X", "Y"),
@@ -119,8 +120,8 @@ TASK = Task(
         for j in range(lane, X.shape[1], 32):
             Y[row, j] = math.exp(X[row, j] - top) / total
 """,
-    compared="The numbers are combined in lane 0, which then broadcasts the result. This takes "
-    "one more exchange each time.",
+    compared="This version combines the numbers in lane 0, which then broadcasts the result. This "
+    "takes one more exchange each time.",
     par=12,
     meaning="Five exchanges replace the eight barriers of a tree, and you need no shared memory.",
 )

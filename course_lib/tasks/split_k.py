@@ -15,8 +15,9 @@ def _first_part(A, B):
 GIVEN = '''\
 @cuda.jit
 def split_k(A, B, C):
-    """C += A @ B, where C has 16 rows and is 0 before the launch; a block of 16 × 16 threads has
-    16 columns (x) and one of 4 parts of k (y). K is any size."""
+    """C += A @ B, where C has 16 rows and holds zeros before the launch. k is cut into four parts.
+    Block (x, y) has 16 × 16 threads, and computes 16 columns of C for part y only. K may have any
+    size."""
     column, row, part = cuda.grid(1), cuda.threadIdx.y, cuda.blockIdx.y
     if column < C.shape[1]:
         total = float32(0)
@@ -73,8 +74,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
     another=GIVEN.replace("        ...\n", IN_TURNS),
-    compared="A block takes every fourth step of k instead of a contiguous part, so there is no "
-    "length to compute and no edge to handle.",
+    compared="In this version, a block takes every fourth step of k instead of a contiguous part, "
+    "so there is no length to compute and no edge to handle.",
     par=3,
     meaning="This is **split-K**: four times as many blocks work on the same C. The price is "
     "four additions to each element of C instead of one store.",

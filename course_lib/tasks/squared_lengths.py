@@ -29,7 +29,7 @@ TASK = Task(
         "128 points are 384 consecutive numbers. Which of these numbers does each thread load?",
         "If you number all coordinates in order, number f is `p[f // 3, f % 3]`. Let "
         "neighbouring threads load neighbouring f.",
-        "Load three rounds of 128 numbers into a shared array of 384, then wait. The three "
+        "Load 384 numbers into a shared array in three rounds of 128, and then wait. The three "
         "numbers of thread t begin at 3 * t.",
     ),
     wrong_ideas=(

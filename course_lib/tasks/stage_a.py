@@ -8,7 +8,8 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def stage_a(A, T):
-    """T = A.T for A of 128 x 8: loaded by fours, turned in shared memory, stored by fours."""
+    """T = A.T, where A is 128 x 8. Numbers are loaded four at a time, transposed in shared memory,
+    and stored four at a time."""
     sA = cuda.shared.array((8, 128), float32, alignment=16)
     t = cuda.threadIdx.x
     row, column = t // 2, t % 2 * 4  # two threads share a row of A

@@ -35,13 +35,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def stage_tile(A, tile):
-    """tile[row, column] = A[row, 8 + column], one element for each of the 16 × 8 threads."""
+    """tile[row, column] = A[row, 8 + column]. Each of the 16 × 8 threads stages one element."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def stage_tile(A, tile):
-    """tile[row, column] = A[row, 8 + column], one element for each of the 16 × 8 threads."""
+    """tile[row, column] = A[row, 8 + column]. Each of the 16 × 8 threads stages one element."""
     number = cuda.threadIdx.y * 16 + cuda.threadIdx.x
     row, column = number // 8, number % 8
     tile[row, column] = A[row, 8 + column]
@@ -49,12 +49,12 @@ def stage_tile(A, tile):
     another='''\
 @cuda.jit
 def stage_tile(A, tile):
-    """tile[row, column] = A[row, 8 + column], one element for each of the 16 × 8 threads."""
+    """tile[row, column] = A[row, 8 + column]. Each of the 16 × 8 threads stages one element."""
     column = cuda.threadIdx.x % 8
     row = 2 * cuda.threadIdx.y + cuda.threadIdx.x // 8
     tile[row, column] = A[row, 8 + column]
 ''',
-    compared="Half a row of 16 threads stages one row of the tile.",
+    compared="In this version, half a row of 16 threads stages one row of the tile.",
     par=3,
     meaning="First number the threads, then divide the elements among them. In this way, a block "
     "of any shape can stage a tile of any shape, in whole sectors.",

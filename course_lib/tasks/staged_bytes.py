@@ -70,7 +70,7 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K, BM, BN, BK: M * K * (N // BN) + K * N * (M // BM),
             "you counted numbers instead of bytes",
-            "How many bytes does a float32 have?",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N) * (M // BM) * (N // BN),
@@ -104,24 +104,27 @@ TASK = Task(
     ),
     given='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
-    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
+    """Return how many bytes of A and B all blocks load, as an int, if each block loads its tiles
+    once. A is M × K and B is K × N, both in float32. A tile of A is BM × BK, a tile of B is BK ×
+    BN, and all sizes divide evenly."""
     ...
 ''',
     answer='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
-    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
+    """Return how many bytes of A and B all blocks load, as an int, if each block loads its tiles
+    once. A is M × K and B is K × N, both in float32. A tile of A is BM × BK, a tile of B is BK ×
+    BN, and all sizes divide evenly."""
     blocks = (M // BM) * (N // BN)
     return 4 * blocks * (K // BK) * (BM * BK + BK * BN)
 ''',
     another='''\
 def staged_bytes(M, N, K, BM, BN, BK):
-    """Bytes of A and B that all blocks load, as an int, if each loads its tiles once. A is M × K,
-    B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
+    """Return how many bytes of A and B all blocks load, as an int, if each block loads its tiles
+    once. A is M × K and B is K × N, both in float32. A tile of A is BM × BK, a tile of B is BK ×
+    BN, and all sizes divide evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
-    compared="It counts how often each element is loaded.",
+    compared="This version counts how often each element is loaded.",
     par=2,
     meaning="Each element of A is loaded N / BN times, and each element of B is loaded M / BM "
     "times. **BK cancels.**",

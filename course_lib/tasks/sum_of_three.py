@@ -33,14 +33,16 @@ TASK = Task(
     formula="y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0",
     hints=(
         "128 sums need 130 numbers. If `x[i]` goes into `part[t + 1]`, which cells are left?",
-        "Thread 0 loads one more number, and so does thread 127. Which?",
+        "Thread 0 loads one more number, and so does thread 127. Which number does each of them "
+        "load?",
         "A cell whose number does not exist gets `float32(0)`. All threads reach the barrier; "
         "only the load and the store are guarded.",
     ),
     given='''\
 @cuda.jit
 def sum_of_three(x, y):
-    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    """y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0. Each block has 128
+    threads."""
     part = cuda.shared.array(130, float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
     ...
@@ -48,7 +50,8 @@ def sum_of_three(x, y):
     answer='''\
 @cuda.jit
 def sum_of_three(x, y):
-    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    """y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0. Each block has 128
+    threads."""
     part = cuda.shared.array(130, float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
     part[t + 1] = x[i] if i < x.shape[0] else float32(0)
@@ -63,7 +66,8 @@ def sum_of_three(x, y):
     another='''\
 @cuda.jit
 def sum_of_three(x, y):
-    """y[i] = x[i - 1] + x[i] + x[i + 1]; past the ends x is 0; in blocks of 128 threads."""
+    """y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0. Each block has 128
+    threads."""
     part = cuda.shared.array(130, float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
     for n in range(t, 130, 128):
@@ -73,7 +77,8 @@ def sum_of_three(x, y):
     if i < x.shape[0]:
         y[i] = part[t] + part[t + 1] + part[t + 2]
 ''',
-    compared="The threads loop over all 130 cells, so the halo is not a special case.",
+    compared="In this version, the threads loop over all 130 cells, so the halo is not a special "
+    "case.",
     par=8,
     meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
     "side. Without shared memory it would load 384.",

@@ -53,7 +53,8 @@ TASK = Task(
     given='''\
 @cuda.jit
 def swizzle_strip(A, B):
-    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB of a static array."""
+    """B = A.T, where A is a strip of 32 × 384. The tile takes all 48 KiB that a static array may
+    have."""
     tile = cuda.shared.array((32, 384), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for left in range(0, 384, 32):
@@ -65,7 +66,8 @@ def swizzle_strip(A, B):
     answer='''\
 @cuda.jit
 def swizzle_strip(A, B):
-    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB of a static array."""
+    """B = A.T, where A is a strip of 32 × 384. The tile takes all 48 KiB that a static array may
+    have."""
     tile = cuda.shared.array((32, 384), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for left in range(0, 384, 32):
@@ -77,7 +79,8 @@ def swizzle_strip(A, B):
     another='''\
 @cuda.jit
 def swizzle_strip(A, B):
-    """B = A.T for a strip of 32 × 384; the tile takes all 48 KiB of a static array."""
+    """B = A.T, where A is a strip of 32 × 384. The tile takes all 48 KiB that a static array may
+    have."""
     tile = cuda.shared.array((32, 384), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     for left in range(0, 384, 32):

@@ -35,12 +35,12 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: BK * (BM + BN),
             "you counted numbers instead of bytes",
-            "How many bytes does a float32 have?",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BK * (BM + BN),
-            "you count 8 bytes for each number, but a float32 has 4",
-            "How many bytes does a float32 have?",
+            "you count 8 bytes for each number, but a float32 takes up 4",
+            "How many bytes does a float32 take up?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK,
@@ -105,20 +105,21 @@ TASK = Task(
     ),
     given='''\
 def tile_bytes(BM, BN, BK):
-    """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
+    """Return how many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
     ...
 ''',
     answer='''\
 def tile_bytes(BM, BN, BK):
-    """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
+    """Return how many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
     return 4 * (BM * BK + BK * BN)
 ''',
     another='''\
 def tile_bytes(BM, BN, BK):
-    """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
+    """Return how many bytes a BM × BK tile of A and a BK × BN tile of B take up in float32."""
     return 4 * BK * (BM + BN)
 ''',
-    compared="Both tiles have the edge BK, so it is multiplied by the sum of the two other edges.",
+    compared="Both tiles have the edge BK, so this version multiplies BK by the sum of the two "
+    "other edges.",
     par=1,
     meaning="Every block on an SM needs this much shared memory for itself.",
 )

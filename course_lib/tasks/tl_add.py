@@ -13,7 +13,7 @@ TASK = replace(
     position=4,
     scalars=("M", "N"),
     hints=(
-        "`[:, None]` makes a tile a column, `[None, :]` makes it a row.",
+        "`[:, None]` turns a tile into a column, and `[None, :]` turns it into a row.",
         "Element (row, column) is at `A + row * N + column`: rows are stored one after another.",
         "An address past the edge belongs to other data, so all three accesses need a `mask=` "
         "that leaves it out.",
@@ -21,7 +21,8 @@ TASK = replace(
     given='''\
 @triton.jit
 def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    """C = A + B, where all three are M x N. Program (i, j) computes tile (i, j) of C, which is TM x
+    TN. Some tiles end past the edge."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     ...
@@ -29,7 +30,8 @@ def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
     answer='''\
 @triton.jit
 def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    """C = A + B, where all three are M x N. Program (i, j) computes tile (i, j) of C, which is TM x
+    TN. Some tiles end past the edge."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     places = rows * N + columns
@@ -41,15 +43,16 @@ def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
     another='''\
 @triton.jit
 def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    """C = A + B, where all three are M x N. Program (i, j) computes tile (i, j) of C, which is TM x
+    TN. Some tiles end past the edge."""
     columns = tl.program_id(1) * TN + tl.arange(0, TN)
     for row in range(tl.program_id(0) * TM, min(M, (tl.program_id(0) + 1) * TM)):
         places = row * N + columns
         total = tl.load(A + places, mask=columns < N) + tl.load(B + places, mask=columns < N)
         tl.store(C + places, total, mask=columns < N)
 ''',
-    compared="It goes row by row, so only the columns need a mask. But only one row is in "
-    "flight at a time.",
+    compared="This version goes row by row, so only the columns need a mask. But only one row is "
+    "in flight at a time.",
     par=5,
     meaning="The end of a row is not the end of the array, so without the mask you would write "
     "into the next row.",

@@ -13,15 +13,16 @@ TASK = replace(
     position=10,
     scalars=("M", "N", "K"),
     hints=(
-        "The program already has the sum, so it has to load only the bias.",
+        "After the loop, the program already has the sum, so it only has to load the bias.",
         "`bias + columns` is a row of TN addresses. When you add what you load there, it is "
         "broadcast over the rows.",
-        "A and B are float16; `tl.dot` adds their products in float32.",
+        "A and B are float16, but `tl.dot` adds their products in float32.",
     ),
     given='''\
 @triton.jit
 def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A and B are
+    float16, and bias and C are float32."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     ...
@@ -29,7 +30,8 @@ def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK:
     answer='''\
 @triton.jit
 def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A and B are
+    float16, and bias and C are float32."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     acc = tl.zeros((TM, TN), dtype=tl.float32)
@@ -46,7 +48,8 @@ def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK:
     another='''\
 @triton.jit
 def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
+    """C = max(A @ B + bias, 0), where bias has one number for each column of C. A and B are
+    float16, and bias and C are float32."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     added = tl.load(bias + columns, mask=columns < N, other=0.0)

@@ -19,13 +19,13 @@ TASK = replace(
     given='''\
 @triton.jit
 def tl_copy(x, out, TILE: tl.constexpr):
-    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    """out = x. Each program copies one tile of TILE elements, and TILE divides the size of x."""
     ...
 ''',
     answer='''\
 @triton.jit
 def tl_copy(x, out, TILE: tl.constexpr):
-    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    """out = x. Each program copies one tile of TILE elements, and TILE divides the size of x."""
     places = tl.program_id(0) * TILE + tl.arange(0, TILE)
     tile = tl.load(x + places)
     tl.store(out + places, tile)
@@ -33,13 +33,13 @@ def tl_copy(x, out, TILE: tl.constexpr):
     another='''\
 @triton.jit
 def tl_copy(x, out, TILE: tl.constexpr):
-    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    """out = x. Each program copies one tile of TILE elements, and TILE divides the size of x."""
     first = tl.program_id(0) * TILE
     for i in tl.static_range(0, TILE, 8):
         places = first + i + tl.arange(0, 8)
         tl.store(out + places, tl.load(x + places))
 ''',
-    compared="It copies eight elements at a time. You choose the size of a tile; the launch "
-    "does not.",
+    compared="This version copies eight elements at a time. You choose the size of a tile; the "
+    "launch does not.",
     meaning="In Triton you count elements and compute addresses; in cuTile you counted tiles.",
 )

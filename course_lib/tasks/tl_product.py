@@ -17,12 +17,14 @@ TASK = replace(
         "the two does ks run along a row?",
         "A row of A has K elements, and a row of B has N: `A + rows * K + ks`, `B + ks * N + "
         "columns`.",
-        "`tl.dot(a, b, acc)` returns the new sum. Past the edge along k both need `other=0.0`.",
+        "`tl.dot(a, b, acc)` returns the new sum. Past the edge along k, both loads need "
+        "`other=0.0`.",
     ),
     given='''\
 @triton.jit
 def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
+    """C = A @ B. Program (i, j) computes tile (i, j) of C, which is TM x TN, in steps of TK along
+    k."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     ...
@@ -30,7 +32,8 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
     answer='''\
 @triton.jit
 def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
+    """C = A @ B. Program (i, j) computes tile (i, j) of C, which is TM x TN, in steps of TK along
+    k."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     acc = tl.zeros((TM, TN), dtype=tl.float32)
@@ -45,7 +48,8 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
     another='''\
 @triton.jit
 def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
-    """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
+    """C = A @ B. Program (i, j) computes tile (i, j) of C, which is TM x TN, in steps of TK along
+    k."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
     ks = tl.arange(0, TK)
@@ -60,7 +64,8 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
         b_at += TK * N
     tl.store(C + rows * N + columns, acc, mask=(rows < M) & (columns < N))
 ''',
-    compared="Addresses are computed once and then advanced, as in Triton's own tutorial.",
+    compared="This version computes the addresses once and then advances them, as Triton's own "
+    "tutorial does.",
     par=8,
     meaning="The compiler sees that many threads read the same tile, and stages it in shared "
     "memory by itself.",

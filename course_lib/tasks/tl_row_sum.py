@@ -16,19 +16,22 @@ TASK = replace(
         "Loop over the first columns of the tiles: 0, TN, 2 TN, … below N.",
         "Elements that a mask leaves out have no value unless `other=` gives them one. Which "
         "value adds nothing to a sum?",
-        "`tl.sum(tile, axis=1)` returns one number for each row, so it is a tile of TM.",
+        "`tl.sum(tile, axis=1)` returns one number for each row, so the result is a tile of TM "
+        "numbers.",
     ),
     given='''\
 @triton.jit
 def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of that row of A, which is M x N. Program i adds up TM rows, one tile of TM
+    x TN after another."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)
     ...
 ''',
     answer='''\
 @triton.jit
 def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of that row of A, which is M x N. Program i adds up TM rows, one tile of TM
+    x TN after another."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)
     total = tl.zeros((TM,), dtype=tl.float32)
     for first in range(0, N, TN):
@@ -41,7 +44,8 @@ def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
     another='''\
 @triton.jit
 def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of that row of A, which is M x N. Program i adds up TM rows, one tile of TM
+    x TN after another."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)
     ks = tl.arange(0, TN)
     places = A + rows[:, None] * N + ks[None, :]
@@ -52,6 +56,7 @@ def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
         places += TN
     tl.store(y + rows, tl.sum(total, axis=1), mask=rows < M)
 ''',
-    compared="It advances a tile of addresses, and sums along the rows only once, after the loop.",
+    compared="This version advances a tile of addresses, and sums along the rows only once, after "
+    "the loop.",
     par=7,
 )

@@ -22,7 +22,8 @@ TASK = replace(
     given='''\
 @triton.jit
 def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, which is M x N. Program i computes TM rows, one tile of
+    TM x TN after another."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     top = tl.full((TM,), -float("inf"), dtype=tl.float32)
     total = tl.zeros((TM,), dtype=tl.float32)
@@ -31,7 +32,8 @@ def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
     answer='''\
 @triton.jit
 def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, which is M x N. Program i computes TM rows, one tile of
+    TM x TN after another."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     top = tl.full((TM,), -float("inf"), dtype=tl.float32)
     total = tl.zeros((TM,), dtype=tl.float32)
@@ -52,7 +54,8 @@ def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
     another='''\
 @triton.jit
 def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
-    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, which is M x N. Program i computes TM rows, one tile of
+    TM x TN after another."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     top = tl.full((TM,), -float("inf"), dtype=tl.float32)
     total = tl.zeros((TM,), dtype=tl.float32)

@@ -14,20 +14,21 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="C = A.T @ B",
     hints=(
-        "As in lesson 03, but with another loop. Which side of A is as long as the sum?",
+        "This is the kernel of lesson 03 with a different loop. Which axis of A is as long as the "
+        "sum?",
         "The element `[row, k]` of A.T is the element `[k, row]` of A.",
         "k begins at 0, and the loop body ends with `k += 1`.",
     ),
     given='''\
 @cuda.jit
 def transposed_product(A, B, C):
-    """C = A.T @ B for A of K × M, in blocks of 16 × 16; coalesced."""
+    """C = A.T @ B, where A is K × M, with coalesced accesses. Each block has 16 × 16 threads."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def transposed_product(A, B, C):
-    """C = A.T @ B for A of K × M, in blocks of 16 × 16; coalesced."""
+    """C = A.T @ B, where A is K × M, with coalesced accesses. Each block has 16 × 16 threads."""
     column, row = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
         total = float32(0)
@@ -57,7 +58,7 @@ def transposed_product(A, B, C):
     another='''\
 @cuda.jit
 def transposed_product(A, B, C):
-    """C = A.T @ B for A of K × M, in blocks of 16 × 16; coalesced."""
+    """C = A.T @ B, where A is K × M, with coalesced accesses. Each block has 16 × 16 threads."""
     column, row = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
         total = float32(0)
@@ -65,8 +66,8 @@ def transposed_product(A, B, C):
             total += A[k, row] * B[k, column]
         C[row, column] = total
 ''',
-    compared="It uses `range`, which is shorter. Is it as fast?",
+    compared="This version uses `range`, which is shorter. Is it as fast?",
     par=8,
-    meaning="It reads down a column of A, one number for each warp. That is as cheap as in lesson "
-    "03.",
+    meaning="Your kernel reads down a column of A, one number for each warp. That is as cheap as "
+    "in lesson 03.",
 )

@@ -51,13 +51,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def tree_sum(x, y):
-    """y[0] = the sum of 1024 numbers, by one block of as many threads."""
+    """y[0] = the sum of the 1024 numbers of x, computed by one block of 1024 threads."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def tree_sum(x, y):
-    """y[0] = the sum of 1024 numbers, by one block of as many threads."""
+    """y[0] = the sum of the 1024 numbers of x, computed by one block of 1024 threads."""
     sums = cuda.shared.array(1024, float32)
     t = cuda.threadIdx.x
     sums[t] = x[t]
@@ -73,7 +73,7 @@ def tree_sum(x, y):
     another='''\
 @cuda.jit
 def tree_sum(x, y):
-    """y[0] = the sum of 1024 numbers, by one block of as many threads."""
+    """y[0] = the sum of the 1024 numbers of x, computed by one block of 1024 threads."""
     sums = cuda.shared.array(1024, float32)
     t = cuda.threadIdx.x
     sums[t] = x[t]
@@ -88,6 +88,6 @@ def tree_sum(x, y):
     compared="These are the same ten rounds in a `for` loop, with the barrier after each round "
     "instead of before it.",
     par=11,
-    meaning="This is a **reduction**: it takes ten rounds instead of 1023 additions, one after "
-    "the other.",
+    meaning="This is a **reduction**. It takes ten rounds instead of 1023 additions one after "
+    "another.",
 )

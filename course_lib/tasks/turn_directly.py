@@ -31,13 +31,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def turn_directly(A, B):
-    """B = A.T without shared memory, in blocks of 32 × 32; each warp reads a row of A."""
+    """B = A.T without shared memory, in blocks of 32 × 32. Each warp reads along a row of A."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def turn_directly(A, B):
-    """B = A.T without shared memory, in blocks of 32 × 32; each warp reads a row of A."""
+    """B = A.T without shared memory, in blocks of 32 × 32. Each warp reads along a row of A."""
     column, row = cuda.grid(2)
     if row < A.shape[0] and column < A.shape[1]:
         B[column, row] = A[row, column]
@@ -45,14 +45,15 @@ def turn_directly(A, B):
     another='''\
 @cuda.jit
 def turn_directly(A, B):
-    """B = A.T without shared memory, in blocks of 32 × 32; each warp reads a row of A."""
+    """B = A.T without shared memory, in blocks of 32 × 32. Each warp reads along a row of A."""
     column, row = cuda.grid(2)
     rows, columns = A.shape
     if row >= rows or column >= columns:
         return
     B[column, row] = A[row, column]
 ''',
-    compared="Threads without an element return at once: there is no barrier for them to miss.",
+    compared="In this version, threads without an element return at once. There is no barrier for "
+    "them to miss.",
     par=3,
-    meaning="It is right on every shape. But is it fast? Look at the counters.",
+    meaning="Your kernel is right for every shape. But is it fast? Look at the counters.",
 )

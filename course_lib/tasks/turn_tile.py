@@ -24,13 +24,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def turn_tile(A, B):
-    """B = A.T; one block of 32 × 32 threads reads rows of A and writes rows of B."""
+    """B = A.T. One block of 32 × 32 threads reads rows of A and writes rows of B."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def turn_tile(A, B):
-    """B = A.T; one block of 32 × 32 threads reads rows of A and writes rows of B."""
+    """B = A.T. One block of 32 × 32 threads reads rows of A and writes rows of B."""
     tile = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     tile[y, x] = A[y, x]
@@ -40,7 +40,7 @@ def turn_tile(A, B):
     another='''\
 @cuda.jit
 def turn_tile(A, B):
-    """B = A.T; one block of 32 × 32 threads reads rows of A and writes rows of B."""
+    """B = A.T. One block of 32 × 32 threads reads rows of A and writes rows of B."""
     tile = cuda.shared.array((32, 32), float32)
     column, row = cuda.grid(2)
     tile[column, row] = A[row, column]

@@ -8,7 +8,8 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def two_buffers(A, B, C):
-    """C = A.T @ B, 32 x 32 outputs, 4 x 4 for a thread; A and B are K x 32; 8 steps of k a tile."""
+    """C = A.T @ B, where A and B are K x 32. Each thread computes 4 x 4 of the 32 x 32 outputs. A
+    tile holds 8 steps of k."""
 '''
 GIVEN = (
     HEAD

@@ -62,7 +62,8 @@ TASK = Task(
     given='''\
 @cuda.jit
 def two_by_two(A, B, C):
-    """C = A @ B, 16 x 16; each of 8 x 8 threads computes a square of 2 x 2 outputs."""
+    """C = A @ B, where C is 16 x 16. Each of the 8 x 8 threads computes a square of 2 x 2
+    outputs."""
     x, y = 2 * cuda.threadIdx.x, 2 * cuda.threadIdx.y
     sums = cuda.local.array((2, 2), float32)
     sums[0, 0] = sums[0, 1] = sums[1, 0] = sums[1, 1] = 0
@@ -74,7 +75,8 @@ def two_by_two(A, B, C):
     answer='''\
 @cuda.jit
 def two_by_two(A, B, C):
-    """C = A @ B, 16 x 16; each of 8 x 8 threads computes a square of 2 x 2 outputs."""
+    """C = A @ B, where C is 16 x 16. Each of the 8 x 8 threads computes a square of 2 x 2
+    outputs."""
     x, y = 2 * cuda.threadIdx.x, 2 * cuda.threadIdx.y
     sums = cuda.local.array((2, 2), float32)
     sums[0, 0] = sums[0, 1] = sums[1, 0] = sums[1, 1] = 0
@@ -92,7 +94,8 @@ def two_by_two(A, B, C):
     another='''\
 @cuda.jit
 def two_by_two(A, B, C):
-    """C = A @ B, 16 x 16; each of 8 x 8 threads computes a square of 2 x 2 outputs."""
+    """C = A @ B, where C is 16 x 16. Each of the 8 x 8 threads computes a square of 2 x 2
+    outputs."""
     x, y = 2 * cuda.threadIdx.x, 2 * cuda.threadIdx.y
     sums = cuda.local.array((2, 2), float32)
     sums[0, 0] = sums[0, 1] = sums[1, 0] = sums[1, 1] = 0
@@ -108,8 +111,8 @@ def two_by_two(A, B, C):
         for j in range(2):
             C[y + i, x + j] = sums[i, j]
 ''',
-    compared="Its loops handle a square of any size. It keeps only the two elements of B, since "
-    "each element of A is used up before the next is loaded.",
+    compared="This version handles a square of any size. It keeps only the two elements of B, "
+    "since each element of A is used up before the next is loaded.",
     par=7,
     meaning="This is an **outer product**: every number of a column is multiplied by every "
     "number of a row. Each number that you loaded, from A or from B, served two sums.",

@@ -9,7 +9,7 @@ from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
 @cuda.jit(device=True)
 def start_copy(sA, sB, A, B, start):
-    """Start to copy the tiles for 64 steps of k, from `start` on; the copies are one group."""
+    """Start copying the tiles for the 64 steps of k from `start` on. The copies form one group."""
     for i in range(np.uint32(cuda.threadIdx.x), 512, 32):
         row, piece = i // 8, i % 8
         if row < 32:
@@ -20,7 +20,7 @@ def start_copy(sA, sB, A, B, start):
 
 @cuda.jit
 def two_stages(A, B, C):
-    """C = A @ B by one warp, 32 x 64 outputs; K is a multiple of 64."""
+    """One warp computes C = A @ B, which has 32 x 64 outputs. K is a multiple of 64."""
     sA = cuda.shared.array((2, 32, 64), np.uint16, alignment=128)
     sB = cuda.shared.array((2, 64, 64), np.uint16, alignment=128)
     sums = cuda.local.array((2, 8, 4), float32)
@@ -119,8 +119,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", TWO_BARRIERS),
-    compared="The next copy starts before the wait, which then leaves one group in flight. The "
-    "price is a second barrier in each iteration.",
+    compared="This version starts the next copy before it waits, and the wait leaves that one "
+    "group in flight. The price is a second barrier in each iteration.",
     par=9,
     meaning="While the tensor cores multiply one stage, the next one is on its way, and one "
     "barrier per iteration is enough.",

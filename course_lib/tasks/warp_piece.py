@@ -8,7 +8,7 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def warp_piece(A, B, C):
-    """C = A.T @ B, 64 x 128 outputs, 8 x 8 for a thread; A is K x 64 and B is K x 128."""
+    """C = A.T @ B, where A is K x 64 and B is K x 128. Each thread computes 8 x 8 outputs."""
     sA = cuda.shared.array((8, 64), float32, alignment=16)
     sB = cuda.shared.array((8, 128), float32, alignment=16)
     sums = cuda.local.array((8, 8), float32)

@@ -9,7 +9,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, i, j, a, b0, b1):
-    """Add one product of fragments to the 16 x 8 sums that are i down and j across."""
+    """Add one product of fragments to piece (i, j) of the sums, which is 16 x 8."""
     four = sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3] = four
@@ -17,10 +17,10 @@ def add_product(sums, i, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def warp_product(sums, sA, sB):
-    """sums += sA @ sB, tiles of 32 x 64 and 64 x 64; piece_at says where their pieces begin."""
+    """sums += sA @ sB, where sA is 32 x 64 and sB is 64 x 64. piece_at says where pieces begin."""
     lane = np.uint32(cuda.threadIdx.x)
     b = cuda.local.array((8, 2), np.uint32)
-    for k in range(4):  # 16 steps of k each
+    for k in range(4):  # each k stands for 16 steps
         ...
 '''
 WRITTEN = """\
@@ -121,7 +121,8 @@ TASK = Task(
         ),
         WrongIdea(
             _column_of_the_row,
-            "your kernel chooses the words of B by i, so every column of the sums uses the same",
+            "your kernel chooses the words of B by i, so every column of the sums uses the same "
+            "words",
             "Which words of B does the product with column j of the sums need?",
             place=("call", "add_product"),
         ),
@@ -140,7 +141,8 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A @ B[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
             "from one `ldmatrix_x4_trans` to the next, the columns of B move on by 8 instead of 16",
-            "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
+            "How many pieces does one `ldmatrix_x4_trans` fetch? At which piece does the next one "
+            "begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
@@ -151,8 +153,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ B[[k + r for k in range(4) for r in range(16)]],
-            "from one k to the next, the rows of B move on by 1 instead of 16",
-            "How many rows of B does one k take? At which row does k = 1 begin?",
+            "from one step of k to the next, the rows of B move on by 1 instead of 16",
+            "How many rows of B does one step of k take? At which row does step k = 1 begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
@@ -163,8 +165,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, [8 * k + c for k in range(4) for c in range(16)]] @ B,
-            "from one k to the next, the columns of A move on by 8 instead of 16",
-            "How many pieces make up 16 columns? At which piece does k = 1 begin?",
+            "from one step of k to the next, the columns of A move on by 8 instead of 16",
+            "How many pieces make up 16 columns? At which piece does step k = 1 begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
@@ -236,7 +238,7 @@ from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
 @cuda.jit
 def caller(A, B, C):
-    """Copies both matrices into tiles, calls, and stores the sums."""
+    """Copies both matrices into tiles, calls `warp_product`, and stores the sums."""
     sA = cuda.shared.array((32, 64), np.uint16, alignment=128)
     sB = cuda.shared.array((64, 64), np.uint16, alignment=128)
     sums = cuda.local.array((2, 8, 4), float32)

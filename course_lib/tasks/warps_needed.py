@@ -84,26 +84,29 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A scheduler issues one instruction a clock. How many fit into the wait?",
+        "A scheduler issues one instruction per clock. How many instructions fit into the wait?",
         "Each warp has `independent` instructions to issue. In which direction do you round? And "
         "remember that an SM has four schedulers.",
     ),
     given='''\
 def warps_needed(latency, independent):
-    """Warps that give each of the four schedulers of an SM one instruction in every one of
-    `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
+    """Return how many warps an SM needs, so that each of its four schedulers can issue an
+    instruction in every one of `latency` clocks. A warp can issue `independent` instructions before
+    it has to wait."""
     ...
 ''',
     answer='''\
 def warps_needed(latency, independent):
-    """Warps that give each of the four schedulers of an SM one instruction in every one of
-    `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
+    """Return how many warps an SM needs, so that each of its four schedulers can issue an
+    instruction in every one of `latency` clocks. A warp can issue `independent` instructions before
+    it has to wait."""
     return 4 * -(-latency // independent)
 ''',
     another='''\
 def warps_needed(latency, independent):
-    """Warps that give each of the four schedulers of an SM one instruction in every one of
-    `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
+    """Return how many warps an SM needs, so that each of its four schedulers can issue an
+    instruction in every one of `latency` clocks. A warp can issue `independent` instructions before
+    it has to wait."""
     return (latency + independent - 1) // independent * 4
 ''',
     compared="This is ceiling division by addition, as in lesson 00. Python evaluates `//` and "

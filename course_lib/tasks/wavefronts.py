@@ -99,12 +99,12 @@ TASK = Task(
     ),
     given='''\
 def wavefronts(stride):
-    """How many wavefronts an access takes in which lane k reads word k * stride."""
+    """Return how many wavefronts an access takes, if lane k reads word k * stride."""
     ...
 ''',
     answer='''\
 def wavefronts(stride):
-    """How many wavefronts an access takes in which lane k reads word k * stride."""
+    """Return how many wavefronts an access takes, if lane k reads word k * stride."""
     asked = [0] * 32
     for word in {lane * stride for lane in range(32)}:
         asked[word % 32] += 1
@@ -115,7 +115,7 @@ import math
 
 
 def wavefronts(stride):
-    """How many wavefronts an access takes in which lane k reads word k * stride."""
+    """Return how many wavefronts an access takes, if lane k reads word k * stride."""
     return math.gcd(stride, 32) if stride else 1
 ''',
     compared="Number theory gives the answer: it is the greatest common divisor. An even stride "

@@ -75,20 +75,23 @@ TASK = Task(
     ),
     given='''\
 def with_small_kernels(product_ms, mb, gb_per_s, kernels):
-    """Milliseconds for a product that takes `product_ms`, if so many small kernels follow; each
-    reads the result of `mb` MB from DRAM and writes it back, at `gb_per_s` GB/s."""
+    """Return how many milliseconds a product and the small kernels after it take. The product takes
+    `product_ms`. Each of `kernels` small kernels reads the result of `mb` MB from DRAM and writes
+    it back, at `gb_per_s` GB/s."""
     ...
 ''',
     answer='''\
 def with_small_kernels(product_ms, mb, gb_per_s, kernels):
-    """Milliseconds for a product that takes `product_ms`, if so many small kernels follow; each
-    reads the result of `mb` MB from DRAM and writes it back, at `gb_per_s` GB/s."""
+    """Return how many milliseconds a product and the small kernels after it take. The product takes
+    `product_ms`. Each of `kernels` small kernels reads the result of `mb` MB from DRAM and writes
+    it back, at `gb_per_s` GB/s."""
     return product_ms + kernels * 2 * mb / gb_per_s
 ''',
     another='''\
 def with_small_kernels(product_ms, mb, gb_per_s, kernels):
-    """Milliseconds for a product that takes `product_ms`, if so many small kernels follow; each
-    reads the result of `mb` MB from DRAM and writes it back, at `gb_per_s` GB/s."""
+    """Return how many milliseconds a product and the small kernels after it take. The product takes
+    `product_ms`. Each of `kernels` small kernels reads the result of `mb` MB from DRAM and writes
+    it back, at `gb_per_s` GB/s."""
     there_and_back = (mb + mb) / gb_per_s
     total = product_ms
     for _ in range(kernels):

@@ -10,7 +10,7 @@ FRONT, PLAYGROUND = "index.html", "playground.html"
 GIVEN = '''\
 @cuda.jit
 def put_seven(out):
-    """out[2] = 7; all other places stay as they are."""
+    """out[2] = 7. All other elements stay as they are."""
     ...'''
 WRONG = "@cuda.jit\ndef put_seven(out):\n    out[4] = 7"
 RIGHT = "@cuda.jit\ndef put_seven(out):\n    out[2] = 7"

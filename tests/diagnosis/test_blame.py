@@ -179,7 +179,7 @@ if left + ty < N and top + tx < M:
     assert (first.code, first.line) == ("barrier-divergence", 10)
     for part in (
         "line 12",
-        "Line 10 sends them down different paths",
+        "Line 10 sends these threads down different paths",
         "This happened on A of 1 x 1",
     ):
         assert part in first.message

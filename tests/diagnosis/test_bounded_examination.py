@@ -17,7 +17,7 @@ resource = pytest.importorskip("resource", reason="there is no such count on Win
 ANSWERS = costly_answers()
 MOST_CALLS = 15_000_000  # 4.3 million at most of those not marked `long`, in November 2026
 MEGABYTES = 400
-ENDLESS = "Does its condition ever become false?"
+ENDLESS = "Does the condition of this loop ever become false?"
 UNITS = 1 << 20 if sys.platform == "darwin" else 1 << 10  # of ru_maxrss in a megabyte
 SLOW_ONE_IN = 18
 

@@ -23,14 +23,16 @@ def first(task: str, old: str, new: str) -> tuple[Finding, str]:
 def test_where_every_thread_has_an_element_no_test_is_asked_for() -> None:
     found, _ = first("stage_tile", "A[row, 8 + column]", "A[8 + row, column]")
     assert found.code == "out-of-bounds-read"
-    assert found.hint == "There is an element for every thread here. Which one is this thread's?"
+    assert found.hint == (
+        "There is an element for every thread here. Which element belongs to this thread?"
+    )
 
 
 def test_a_thread_alone_is_not_asked_which_element_is_its_own() -> None:
     text = "from numba import cuda\n\n\n@cuda.jit\ndef put_seven(out):\n    out[4] = 8\n"
     found = examine_source("put_seven", text, debug=True).errors[0]
     assert found.code == "out-of-bounds-write"
-    assert found.hint == "Which element is meant? Indices count from 0."
+    assert found.hint == "Which element should this line access? Indices count from 0."
 
 
 @pytest.mark.parametrize("end", ["A.shape[0] - 1", "15"])
@@ -166,7 +168,7 @@ def test_the_question_fits_what_was_written(task: str, old: str, new: str, hint:
 def test_what_no_two_threads_need_is_fetched_by_one_for_another() -> None:
     text = HEAD + TASKS["squared_lengths"].given.replace("x * x + y * y", "y * y + x * x")
     found = examine_source("squared_lengths", text, debug=True).errors[0]
-    assert found.hint.startswith("Which thread could fetch a number for another one")
+    assert found.hint.startswith("Which thread could fetch a number for another thread")
 
 
 def test_blocks_that_run_the_wrong_way_are_told_by_the_output_s_rows() -> None:

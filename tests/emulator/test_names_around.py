@@ -120,5 +120,5 @@ def test_a_shape_from_numpy_is_called_so(kernel: Any) -> None:
     (found,) = refused.value.findings
     assert found.code == "compile-error" and "needs a shape that is constant" in found.message
     name = SHAPES[kernel]
-    is_numpys = f"{name} is a number of NumPy's, and Numba wants one of Python's: int({name})"
+    is_numpys = f"{name} is a NumPy number, but Numba needs a Python number here. Write int({name})"
     assert found.hint.startswith(is_numpys) if name else not found.hint

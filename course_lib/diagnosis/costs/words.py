@@ -24,7 +24,7 @@ PROBLEM = " in a problem of {sizes} with tiles of {step}"
 NEED = {
     "tiles": "{tiles} tiles need {needed}",
     "enough": "{needed} would be enough",
-    "none": "no thread needs what another one wrote",
+    "none": "no thread needs what another thread wrote",
 }
 READ_TOO = " and read {times} times"
 # Of loads and of stores.
@@ -51,7 +51,7 @@ tell = Words(
         "nothing handed over": Wording(
             "not-used",
             "Each thread reads from {array} only what it has written there itself.",
-            "Which number does a thread need that another one has loaded?",
+            "Which number does a thread need that another thread has loaded?",
         ),
         "no shared memory": Wording(
             "not-used",
@@ -93,7 +93,8 @@ tell = Words(
         "fetched for another": Wording(
             "not-used",
             "",
-            "Which thread could fetch a number for another one? Where could both of them reach it?",
+            "Which thread could fetch a number for another thread? Where could both threads read "
+            "it?",
         ),
         "not wanted": Wording(
             "not-allowed",
@@ -120,12 +121,13 @@ tell = Words(
             "bank-conflict", "", "Which of the two sizes in {shape} is the length of a row?"
         ),
         "wide access": Wording(
-            "bank-conflict", "{seen} An access that wide takes {least} wavefronts at best."
+            "bank-conflict", "{seen} An access of this width takes at least {least} wavefronts."
         ),
         "passes": Wording(
             "bank-conflict",
             "For each multiply-add of a warp, the loads from shared memory take {passes} "
-            "wavefronts, but {enough} would be enough. A load here takes {each}.",
+            "wavefronts, but {enough} would be enough. A load on this line takes {each} "
+            "wavefronts.",
             "Which lanes read the same piece: 0 and 1, or 0 and 2, and so on?",
         ),
         "pieces apart": Wording(
@@ -148,8 +150,8 @@ tell = Words(
         "stores apart": Wording("uncoalesced-store", APART, LANE),
         "narrow": Wording(
             "not-used",
-            "Here a thread needs {accesses} {verb}s to move {elements} numbers of "
-            "{letter}. Each moves {size} bytes, but one instruction can move 16.",
+            "Here a thread needs {accesses} {verb}s to move {elements} numbers of {letter}. Each "
+            "{verb} moves {size} bytes, but one instruction can move 16.",
             "Which function {verb}s four neighbours of {letter} at once?",
         ),
         "fetched again": Wording(
@@ -256,7 +258,8 @@ tell = Words(
             "serial-work",
             "A thread computes {count} elements of {output} here, one after the other, but the "
             "exercise asks for at most {most} per thread.",
-            "Which one element belongs to this thread, and who computes the one beside it?",
+            "Which single element belongs to this thread, and which thread computes the element "
+            "beside it?",
         ),
         "atomics": Wording(
             "serial-work",

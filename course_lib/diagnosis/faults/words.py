@@ -18,10 +18,10 @@ tell = Words(
             "{name} and overwrites that number, but {used} still needs it.",
             "What is {name} in this thread after the first iteration of the loop?",
         ),
-        "parted": Wording("", "{seen} {line} sends them down different paths."),
+        "parted": Wording("", "{seen} {line} sends these threads down different paths."),
         "one number for two threads": Wording(
             "",
-            "{seen} In both of them {name} is {number} after {line}.",
+            "{seen} In both threads, {name} is {number} after {line}.",
             "Which {name} should each of these two threads have?",
         ),
         "buffers in turns": Wording(
@@ -42,7 +42,8 @@ tell = Words(
             "",
             "{seen} By then one thread had computed {count} elements of {output}, but the "
             "exercise asks for at most {most} per thread.",
-            "Which one element belongs to this thread, and who computes the one beside it?",
+            "Which single element belongs to this thread, and which thread computes the element "
+            "beside it?",
         ),
         # Accesses of several neighbours by a flat index.
         "rows of another length": Wording(
@@ -57,12 +58,18 @@ tell = Words(
             "", "At {at}, {seen}", "What are {names} in this thread, and what should they be?"
         ),
         # Accesses outside an array.
-        "number as an index": Wording("", "", "Which element is meant? Indices count from 0."),
+        "number as an index": Wording(
+            "", "", "Which element should this line access? Indices count from 0."
+        ),
         "all threads have work": Wording(
-            "", "", "There is an element for every thread here. Which one is this thread's?"
+            "",
+            "",
+            "There is an element for every thread here. Which element belongs to this thread?",
         ),
         "from where to where": Wording(
-            "", "", "Which index does the very first thread have, and which does the very last?"
+            "",
+            "",
+            "What is the index in the very first thread, and what is it in the very last thread?",
         ),
         "index by itself": Wording(
             "",

@@ -65,24 +65,24 @@ tell = Words(
         ),
         "two equal": Wording(
             "wrong-formula",
-            "it is right only if {a} and {b} are equal",
+            "the function is right only if {a} and {b} are equal",
             "Where should {a} and {b} come in?",
         ),
         "one value": Wording(
             "wrong-formula",
-            "it is right only if {name} is {value}",
+            "the function is right only if {name} is {value}",
             "Where should {name} come in?",
         ),
         "one record": Wording(
             "hardcoded-answer",
-            "it is right only if {name} is {value}",
-            "{name} holds what differs from one to the next.",
+            "the function is right only if {name} is {value}",
+            "Which values in {name} should the result depend on?",
         ),
         "one unused": Wording(
-            "wrong-formula", "it does not use {names}", "Where should {names} come in?"
+            "wrong-formula", "the function does not use {names}", "Where should {names} come in?"
         ),
         "unused": Wording(
-            "wrong-formula", "it does not use {names}", "Where should {names} come in?"
+            "wrong-formula", "the function does not use {names}", "Where should {names} come in?"
         ),
         "off": Wording(
             "wrong-formula",

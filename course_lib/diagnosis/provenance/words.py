@@ -83,7 +83,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     MISSING: (
         "wrong-loop-bound",
         "In {element}, {terms} missing.",
-        "Which steps does this run for, and which steps should it run for?",
+        "For which steps does this line run, and for which steps should it run?",
     ),
     ONLY: (
         "accumulator-error",

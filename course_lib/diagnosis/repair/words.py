@@ -33,9 +33,12 @@ SAYS = {
     ),
     "register": (
         "use another of threadIdx, blockIdx, blockDim and gridDim instead of {text}",
-        "Which of them is the thread's position, and which is a number of threads?",
+        "Which of these four is the thread's position, and which is a number of threads?",
     ),
-    "comparison": ("use another comparison than {text}", "What if both sides are equal?"),
+    "comparison": (
+        "use another comparison than {text}",
+        "What should happen if both sides are equal?",
+    ),
     "larger or smaller": (
         "use another comparison than {text}",
         "Which of the two values should be used?",
@@ -60,7 +63,7 @@ SAYS = {
     ),
     "rounding": ("round {text} the other way", "What if the division leaves a remainder?"),
     "unit": ("round {text} up to whole units", "In units of what size is {text} allocated?"),
-    "end": ("swap min and max in {text}", "Which of these values should count?"),
+    "end": ("swap min and max in {text}", "Which of these values should be the result?"),
     "value missing": (
         "include one more value in {text}",
         "What else has to be counted here?",
@@ -83,7 +86,10 @@ SAYS = {
         "add something to {text}, or subtract something from it",
         "Where does {text} begin to count?",
     ),
-    "factor": ("multiply or divide {text} by something", "How far apart are these?"),
+    "factor": (
+        "multiply or divide {text} by something",
+        "Take a small case. By what factor is this value off?",
+    ),
     "block": (
         "add the position of the block to {text}",
         "Which elements belong to block 0, and which to block 1?",
@@ -95,29 +101,32 @@ SAYS = {
     ),
     "+= for =": (
         "store the value in {text} instead of adding it",
-        "What was there before?",
+        "What is stored there before this line runs?",
     ),
     "zero": (
         "use another initial value than {text}",
         "Which initial value leaves the result as it is?",
     ),
-    "guard left out": ("remove the test around this", "Which threads have to execute this?"),
+    "guard left out": (
+        "remove the test around this statement",
+        "Which threads have to execute this?",
+    ),
     "else missing": (
         "store a value in the cells of the threads that fail this test",
         "What do the cells hold where the test fails?",
     ),
     "guard missing": ("put a test before {text}", "Does every thread have an element here?"),
-    "in the loop": ("move {text} out of the loop", "How often should this happen?"),
-    "behind the loop": ("move {text} into the loop", "How often should this happen?"),
-    "before the loop": ("move {text} into the loop", "How often should this happen?"),
+    "in the loop": ("move {text} out of the loop", "How often should this statement run?"),
+    "behind the loop": ("move {text} into the loop", "How often should this statement run?"),
+    "before the loop": ("move {text} into the loop", "How often should this statement run?"),
     "later start": ("start {text} later", "Which of these steps have already been done?"),
     "order": (
         "swap {text} and the next statement",
-        "Which of the two has to run first, and why?",
+        "Which of the two statements has to run first, and why?",
     ),
     "exchange": ("swap two parts of {text}", "Which of the two do you need in each place?"),
     "indices": ("swap the two indices of {text}", "Which index is the row?"),
-    "targets": ("swap the two names in {text}", "Which of the two comes first?"),
+    "targets": ("swap the two names in {text}", "Which of the two values comes first?"),
 }
 
 

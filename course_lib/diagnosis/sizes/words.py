@@ -10,7 +10,7 @@ USUAL = (
     "The {number} in this line is right only if {axis} is {usual}. If it is "
     "{other}, the result is wrong in {part}."
 )
-ANY_SIZE = "What could replace it, so that any size works?"
+ANY_SIZE = "What could replace this number, so that any size works?"
 
 tell = Words(
     {
@@ -27,7 +27,7 @@ tell = Words(
         ),
         "lanes": Wording(
             "wrong-index",
-            "This gives only {number} different indices, however large the sizes are.",
+            "This expression gives only {number} different indices, however large the sizes are.",
             "Which thread takes element {number}, counted from 0?",
         ),
         "cast": Wording(
@@ -37,7 +37,7 @@ tell = Words(
         ),
         "wrap": Wording(
             "wrong-index",
-            "This starts again at {number}, but {number} does not depend on any size.",
+            "This value wraps around at {number}, but {number} does not depend on any size.",
             BEYOND,
         ),
         "test": Wording("wrong-bounds-check", LIMIT, BEYOND),
@@ -53,7 +53,7 @@ tell = Words(
             "wrong-result",
             "The result is right if {axis} is {usual}. If it is {other}, the result is "
             "wrong in {part}.",
-            "Which number in the kernel fits only this size?",
+            "Which number in the kernel is right only for this size?",
         ),
     }
 )

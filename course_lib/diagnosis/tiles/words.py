@@ -33,7 +33,7 @@ tell = Words(
         "wrong": Wording(
             "wrong-result",
             "The result is wrong on {sizes}, in {place}.{unwritten}",
-            "Work out that one element by hand. From which tiles do its terms come?",
+            "Work out this one element by hand. Which tiles do its terms come from?",
         ),
         "nothing stored": Wording(
             "incomplete-output",
@@ -53,10 +53,13 @@ tell = Words(
 SAYS = {
     **SAYS_OF_KERNELS,
     "operator": ("use another operator in {text}", "Work out {text} for one element by hand."),
-    "guard left out": ("remove the test around this", "Which programs have to execute this?"),
+    "guard left out": (
+        "remove the test around this statement",
+        "Which programs have to execute this?",
+    ),
     "clause missing": (
         "test one more condition besides {text}",
-        "Which other axis has an edge, too?",
+        "Which other axis also has an edge?",
     ),
     "clause left out": ("test fewer conditions in {text}", "Which of these tests are needed?"),
     "block": (
@@ -66,9 +69,12 @@ SAYS = {
     "indices": ("swap the two parts of {text}", "Which of the two counts rows?"),
     "tile term": (
         "add a tile to {text}, or subtract one from it",
-        "What does {text} still lack?",
+        "What is still missing from {text}?",
     ),
-    "tile factor": ("multiply or divide {text} by another tile", "What does {text} still lack?"),
+    "tile factor": (
+        "multiply or divide {text} by another tile",
+        "What is still missing from {text}?",
+    ),
     "tile maximum": (
         "take the larger one of {text} and another tile",
         "What is the largest number so far?",
@@ -117,7 +123,7 @@ SAYS = {
     ),
     "kept": (
         "keep a variable for the next iteration",
-        "Which of these does the next iteration need?",
+        "Which of these values does the next iteration need?",
     ),
     "total missing": (
         "pass the sum so far to {text}",

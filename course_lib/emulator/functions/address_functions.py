@@ -71,7 +71,7 @@ def array_at_or_refuse(machine: Machine, address: int) -> ArrayView:
             "out-of-bounds-read",
             message,
             machine.line,
-            "What was added to the address where it begins?",
+            "What was added to the address where the array begins?",
         )
     return array
 

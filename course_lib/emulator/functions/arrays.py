@@ -284,7 +284,10 @@ def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -
     whole = array.allocation
     if whole.space != "global" or whole.written_in is not None or whole.within is not None:
         message = "The emulator cannot view {now} as {wanted} here."
-        hint = "It can in arrays that are passed in, and elsewhere between types of one size."
+        hint = (
+            "It can do so in arrays that are passed in. Elsewhere, it can do so only between "
+            "types of the same size."
+        )
         raise rejection("unsupported", message, node, hint, now=whole.dtype, wanted=dtype)
     if wanted > now:
         no_whole_one = array.shape[-1] * np.int64(now) % np.int64(wanted) != 0

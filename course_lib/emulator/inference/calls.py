@@ -200,7 +200,8 @@ class CallTyper(MethodTyper):
         if isinstance(kind, T.ArrayType | T.TupleType):
             hint = "Square brackets give you what is in it."
         else:
-            hint = "It is a number already, so leave the brackets out." if T.is_scalar(kind) else ""
+            number = "This is already a number, so leave the brackets out."
+            hint = number if T.is_scalar(kind) else ""
         raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node, hint)
 
     def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
@@ -215,7 +216,9 @@ class CallTyper(MethodTyper):
             )
         if T.is_complex(arguments[0].type) and not T.is_complex(cast.dtype):
             message = say("Numba cannot convert a complex number to {dtype}.", dtype=cast.dtype)
-            hint = "Its parts are .real and .imag, and abs(z) is its length."
+            hint = (
+                "The parts of a complex number z are z.real and z.imag, and abs(z) is its length."
+            )
             raise rejection("compile-error", message, node, hint)
         if not T.is_integer(cast.dtype):
             self.refuse_member(node.args[0])
@@ -426,8 +429,8 @@ class CallTyper(MethodTyper):
         for name in sorted(names - self.typing.own):
             if isinstance(self.kernel.namespace.get(name), np.integer):
                 return say(
-                    "{name} is a number of NumPy's, and Numba wants one of Python's: int({name}), "
-                    "outside the kernel.",
+                    "{name} is a NumPy number, but Numba needs a Python number here. Write "
+                    "int({name}) outside the kernel.",
                     name=name,
                 )
         return ""

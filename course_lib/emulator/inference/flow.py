@@ -118,7 +118,9 @@ class AssignmentTyper(ExpressionTyper):
         element = place.dtype if isinstance(place, T.ArrayType) else place
         if T.is_complex(value.type) and not T.is_complex(element):
             message = "Numba cannot store a complex number in an element of {type}."
-            hint = "Its parts are .real and .imag, and abs(z) is its length."
+            hint = (
+                "The parts of a complex number z are z.real and z.imag, and abs(z) is its length."
+            )
             raise rejection("compile-error", message, target, hint, type=element)
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
             self.store_part(target, place, value)

@@ -174,7 +174,7 @@ class OperatorTyper(Typer):
         """Refuse `<` and its like of complex numbers."""
         if any(map(T.is_complex, kinds)):
             message = "Complex numbers have no order, so only == and != compare them."
-            hint = "abs(z) is a length, and z.real ** 2 + z.imag ** 2 its square."
+            hint = "abs(z) is a length, and z.real ** 2 + z.imag ** 2 is its square."
             raise rejection("compile-error", message, node, hint)
 
     def compare_members(

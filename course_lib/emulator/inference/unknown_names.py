@@ -77,7 +77,7 @@ def memory_at_run_time(name: str, node: ast.AST) -> KernelRejected | None:
     return rejection("unsupported", message, node, hint)
 
 
-ENUM_HINT = "`.value` of a member is its number, such as Color.red.value."
+ENUM_HINT = "The number of a member is its `.value`, such as Color.red.value."
 
 # The builtins that stand in kernels, so that they are what a name near to one of them means.
 COMMON_BUILTINS = ("range", "len", "min", "max", "abs", "int", "float", "bool", "round", "print")
@@ -99,7 +99,8 @@ NUMBAS_FUNCTIONS = frozenset(
 # What to do without functions that the emulator does not have.
 INSTEAD = {
     "cuda.libdevice": "A function of math, or another one of libdevice, may do the same.",
-    "cuda.fp16": "On float16 values + - * / compute, too, and np.float16(x) converts.",
+    "cuda.fp16": "The operators + - * / also work on float16 values, and np.float16(x) converts a "
+    "number to float16.",
     "cuda.bf16": "float32 holds every number that bfloat16 holds.",
 }
 
@@ -140,11 +141,11 @@ def short_name(reference: Reference) -> str:
 def hint_at_name(name: str, known: Iterable[str]) -> str | Sentence:
     """What a student may have meant by a name that is not defined, among names that are."""
     if belongs_to_cuda(name):
-        return "It belongs to cuda. Is `cuda.` missing before it?"
+        return "This name belongs to cuda. Is `cuda.` missing before it?"
     if name in names_of_module("math"):
-        return "It belongs to math. Is `math.` missing before it?"
+        return "This name belongs to math. Is `math.` missing before it?"
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
-        return say("Is it a size? Which entry of a .shape is {name}?", name=name)
+        return say("Is {name} a size? Which entry of a .shape is {name}?", name=name)
     return did_you_mean(name, known) or "Is it mistyped, or is an import missing?"
 
 
@@ -185,7 +186,10 @@ def lacking(kind: T.Type) -> str:
         return ""
     path = kind.value.path
     if path in REGISTERS_WITH_AXES:
-        return "It has one number for each direction: .x, .y and .z."
+        return say(
+            "{name} has one number for each direction: .x, .y and .z.",
+            name=short_name(kind.value),
+        )
     if path in INTRINSICS:
         return say(
             "{name} is a function. What should follow it in brackets?", name=short_name(kind.value)

@@ -237,7 +237,7 @@ class EngineFaults(FaultObserver):
                 "the block needs {asked} in all, but it got only {room} at the launch, {each} "
                 "for each thread.",
                 line,
-                "Which warps give registers back, and how many?",
+                "Which warps give registers back, and how many does each of these warps give back?",
                 line=Line(line),
                 count=count,
                 asked=asked,

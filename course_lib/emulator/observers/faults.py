@@ -210,7 +210,7 @@ class Faults(FaultObserver):
             "uninitialised-read",
             "{who} uses {name} to get the value of {other}, {why}: the result is undefined.",
             line,
-            "From which lane does each lane read here? Do both of them take part?",
+            "From which lane does each lane read here? Do both lanes take part?",
             *others,
             name=name,
             other=other,
@@ -258,8 +258,8 @@ class Faults(FaultObserver):
         if arrived.lanes == self.space.size:
             return
         hint = (
-            "All threads of the grid must reach grid.sync(): no return before it, no branch "
-            "around it."
+            "All threads of the grid must reach grid.sync(). No thread may return before it or "
+            "branch around it."
         )
         firsts = arrived.full_array.reshape(-1, self.space.block_size)[:, 0]
         goes_on = bool(firsts.all()) and arrived.lanes == live.lanes

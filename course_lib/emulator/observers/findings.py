@@ -183,8 +183,8 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     made = say(" in {line}", line=Line(allocation.line)) if allocation.line else ""
     axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
     return say(
-        "{array} is created{made} with {elements} elements{axis}. How many does this index need? "
-        "Is the array too small, or does the index go too far?",
+        "{array} is created{made} with {elements} elements{axis}. How many elements does this "
+        "index need? Is the array too small, or does the index go too far?",
         array=allocation.name,
         made=made,
         elements=fault.length,
@@ -288,7 +288,7 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         )
     else:
         message = "The loop in {line} had made {turns} iterations {used_up}."
-        hint = "Does its condition ever become false?"
+        hint = "Does the condition of this loop ever become false?"
     facts = {"line": Line(loop.line), "turns": f"{loop.turns:,}", "used_up": used_up}
     return finding_of("timeout", message, loop.line, hint, **facts)
 

@@ -289,7 +289,7 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
             released_in=Line(race.released_in),
         )
         return message, (
-            "For what must this thread have waited before it tells others that the memory is free?"
+            "What must this thread have waited for before it tells others that the memory is free?"
         )
     message = say(
         "The operation of {first} at {first_line} {does} {cell}, and that of {second} at "
@@ -299,6 +299,6 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
         does_too=does[race.second_kind],
     )
     return message, (
-        "Which barrier signals that it is done? Who waits there, and for which phase? "
-        "A product is done when its own wait returns."
+        "Which barrier signals that the first operation is done? Which threads wait there, and for "
+        "which phase? A product is done when its own wait returns."
     )

@@ -269,7 +269,7 @@ def _parted_finding(branch: _Branch, share: float, before: bool) -> Finding:
         "serial-work",
         says,
         branch.node.lineno,
-        "Which threads enter it? Could they be the first ones of the block?",
+        "Which threads get here? Could they be the first threads of the block?",
         what="branch" if isinstance(branch.node, ast.If) else "loop",
         share=round(100 * share),
     )
