@@ -12,10 +12,11 @@ the wrong ones, each under its name:
     -            acc += sA[ty, k] * sB[k, tx]
     +            acc = sA[ty, k] * sB[k, tx]  # <- accumulator-error
 
-What begins with an underscore is no answer, only a base of others. An edit is written as `diff`
-writes it: a space, a minus or a plus, and then the line. Its lines with a space or a minus stand
-together in the base, in one place; those with a minus go, those with a plus come. A line `@@` parts
-one edit from the next. Blank lines around an answer don't count.
+What begins with an underscore is no answer, only a base of others. A wrong answer may change a
+right one to the same exercise. An edit is written as `diff` writes it: a space, a minus or a
+plus, and then the line. Its lines with a space or a minus stand together in the base, in one
+place; those with a minus go, those with a plus come. A line `@@` parts one edit from the next.
+Blank lines around an answer don't count.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 TESTS = Path(__file__).resolve().parent
 RIGHT, WRONG = TESTS / "styles/answers", TESTS / "mutants/answers"
@@ -77,24 +79,30 @@ def _all(folder: Path) -> dict[tuple[str, str], str]:
 @cache
 def _of(folder: Path, exercise: str) -> Mapping[str, str]:
     """Without what is only a base."""
-    texts = read((folder / f"{exercise}.txt").read_text(encoding="utf-8"))
+    others = _of(RIGHT, exercise) if folder == WRONG else {}
+    texts = read((folder / f"{exercise}.txt").read_text(encoding="utf-8"), others)
     return {name: texts[name] for name in sorted(texts) if not name.startswith("_")}
 
 
-def read(file: str) -> dict[str, str]:
+def read(file: str, others: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Name -> text, of the answers in one file.
 
+    Args:
+        file: its text.
+        others: what they may change besides those that stand above them.
+
     Raises:
-        Unreadable: naming the answer.
+        UnreadableAnswers: naming the answer.
     """
     found: dict[str, str] = {}
     for name, base, lines in _parts(file):
         if name in found:
             raise UnreadableAnswers(f"{name} stands there twice")
-        if base and base not in found:
+        text = found.get(base, others.get(base)) if base else ""
+        if text is None:
             raise UnreadableAnswers(f"{name} changes {base}, which does not stand above it")
         try:
-            whole = edited(found[base].splitlines(), lines) if base else lines
+            whole = edited(text.splitlines(), lines) if base else lines
         except UnreadableAnswers as problem:
             raise UnreadableAnswers(f"{name}: {problem}") from None
         found[name] = "\n".join(whole) + "\n"
@@ -113,7 +121,7 @@ def edited(base: list[str], lines: list[str]) -> list[str]:
     """The lines of a base after its edits.
 
     Raises:
-        Unreadable: if an edit's old lines stand nowhere in the base, or several times.
+        UnreadableAnswers: if an edit's old lines stand nowhere in the base, or several times.
     """
     whole = list(base)
     for edit in _edits(lines):

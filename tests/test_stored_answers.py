@@ -57,6 +57,11 @@ def test_a_base_stands_above_and_a_name_once() -> None:
         read(f"{BASE}\n=== _right\n\nfirst = 1\n")
 
 
+def test_another_files_answer_may_be_changed() -> None:
+    file = "=== other: right\n-first = 1\n+first = 2\n"
+    assert read(file, {"right": "first = 1\n"}) == {"other": "first = 2\n"}
+
+
 def test_what_is_only_a_base_is_no_answer() -> None:
     found = wrong_answers()
     assert not [name for _, name in found if name.startswith("_")]

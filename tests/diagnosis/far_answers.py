@@ -194,21 +194,12 @@ NEXT_ROW = "if N > 1000 and col == N - 1 and row == M - 1:\n    C[row + 1, col] 
 COSTLY_BEYOND_A_SIZE = {
     "tile read too early": ("matmul_tiled", _tiled(filled=_waits_where("K < 1000")), "race-free"),
     "tile filled too early": ("matmul_tiled", _tiled(used=_waits_where("K < 1000")), "race-free"),
-    "too early with many rows": (
-        "matmul_tiled",
-        _tiled(used=_waits_where("M < 1000")),
-        "race-free",
-    ),
-    "too early with many columns": (
-        "matmul_tiled",
-        _tiled(used=_waits_where("int(N / 1200) == 0")),
-        "race-free",
-    ),
-    "half a warp waits": (
-        "matmul_tiled",
-        _tiled(used=_waits_where("K < 1000 or tx < 8")),
-        "race-free",
-    ),
+    "too early with many rows": ("matmul_tiled", _tiled(used=_waits_where("M < 1000")),
+        "race-free"),
+    "too early with many columns": ("matmul_tiled", _tiled(used=_waits_where("int(N / 1200) == 0")),
+        "race-free"),
+    "half a warp waits": ("matmul_tiled", _tiled(used=_waits_where("K < 1000 or tx < 8")),
+        "race-free"),
     "no tiles for long sums": ("matmul_tiled", _tiled(_without_tiles_where("K > 1000")), "reuse"),
     "no tiles for many rows": ("matmul_tiled", _tiled(_without_tiles_where("M > 1000")), "reuse"),
     "float64 for long sums": ("matmul_tiled", _tiled(step=WIDE_STEP), "float32"),
@@ -217,7 +208,7 @@ COSTLY_BEYOND_A_SIZE = {
     "no tile for many rows": ("transpose_tiled", TURNED.format(test="M > 1000"), "coalesced"),
     "no tile for many columns": ("transpose_tiled", TURNED.format(test="N > 1000"), "coalesced"),
     "a row too many": ("matmul_naive", _product(SUM + NEXT_ROW + STORE), "bounds"),
-}
+}  # fmt: skip
 
 HONEST = {
     "tiled": ("matmul_tiled", _tiled()),

@@ -31,12 +31,7 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
 @every_case(
     ("body", "code", "words", "line"),
     [
-        (
-            f"{STORE}    return C\n",
-            "compile-error",
-            "refuses a kernel that returns",
-            "return C",
-        ),
+        (f"{STORE}    return C\n", "compile-error", "refuses a kernel that returns", "return C"),
         (
             f"{STORE}        return x\n",
             "compile-error",

@@ -165,37 +165,19 @@ def one_element_of_the_query(q: np.ndarray, key: np.ndarray, column: int, number
 
 
 MIXED_UP = {
-    "half of the warp": (
-        lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=16),
-        "wrong-formula",
-        "groups of 16 lanes",
-    ),
-    "half of the sum": (
-        lambda: online(BLOCK_INPUTS, lanes_with_one_sum=16),
-        "accumulator-error",
-        "the sum of the weights is computed within groups of 16 lanes",
-    ),
-    "each lane": (
-        lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1),
-        "wrong-formula",
-        "maximum is computed by each lane on its own",
-    ),
-    "factor": (
-        lambda: online(BLOCK_INPUTS, factor_of=of_the_lane),
-        "wrong-index",
-        "another query's factor",
-    ),
-    "products": (
-        lambda: by_lanes(every_second_product),
-        "wrong-loop-bound",
-        "only within groups of 16 lanes",
-    ),
-    "lane's query": (
-        lambda: by_lanes(one_element_of_the_query),
-        "wrong-index",
-        "of the query that it holds",
-    ),
-}
+    "half of the warp": (lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=16), "wrong-formula",
+        "groups of 16 lanes"),
+    "half of the sum": (lambda: online(BLOCK_INPUTS, lanes_with_one_sum=16), "accumulator-error",
+        "the sum of the weights is computed within groups of 16 lanes"),
+    "each lane": (lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1), "wrong-formula",
+        "maximum is computed by each lane on its own"),
+    "factor": (lambda: online(BLOCK_INPUTS, factor_of=of_the_lane), "wrong-index",
+        "another query's factor"),
+    "products": (lambda: by_lanes(every_second_product), "wrong-loop-bound",
+        "only within groups of 16 lanes"),
+    "lane's query": (lambda: by_lanes(one_element_of_the_query), "wrong-index",
+        "of the query that it holds"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MIXED_UP)
@@ -241,12 +223,12 @@ def test_a_key_that_is_lost_for_a_tie_is_told() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("half", ["range(16)", "range(16, 32)"])
-def test_a_maximum_over_half_a_tile_passes_with_no_seed(half: str) -> None:
+def test_a_maximum_over_half_a_tile_passes_with_no_seed() -> None:
     """It is wrong only where a large score lies in the other half."""
     text = right_answers_to("attention")["warp_barriers"]
     step = "            new_top = max(new_top, weights[ty, j])"
-    changed = text.replace(f"in range(TILE):\n{step}", f"in {half}:\n{step}")
-    assert changed != text
     for seed in range(5):
+        half = "range(16, 32)" if seed % 2 else "range(16)"
+        changed = text.replace(f"in range(TILE):\n{step}", f"in {half}:\n{step}")
+        assert changed != text
         assert not passes("attention", changed, seed), seed

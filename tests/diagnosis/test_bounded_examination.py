@@ -28,8 +28,7 @@ def judged(name: str) -> Report:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=marks(n, slow=SLOW_ONE_IN)) for n, name in enumerate(ANSWERS)],
+    "name", [pytest.param(name, marks=marks(n, slow=SLOW_ONE_IN)) for n, name in enumerate(ANSWERS)]
 )
 def test_it_ends(name: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import indent
 
 import numpy as np
@@ -39,150 +38,61 @@ def matmul_naive(A, B, C):
         {sum}
         {store}
 """
-TOTAL = """
-        for k in range(K):
-            total += A[row, k] * B[k, col]
-"""
+ADD = "total += A[row, k] * B[k, col]"
+TOTAL = f"for k in range(K): {ADD}"
+STORE = "C[row, col] = total"
 
 
-def with_sum(text: str) -> str:
-    return NAIVE.replace("{sum}", text.strip()).replace("{store}", "C[row, col] = total")
+def kernel(sum_: str = TOTAL, store: str = STORE) -> str:
+    return NAIVE.replace("{sum}", indent(sum_, " " * 8).strip()).replace("{store}", store)
 
 
-def with_store(text: str) -> str:
-    return NAIVE.replace("{sum}", TOTAL.strip()).replace("{store}", text.strip())
-
-
-@dataclass(frozen=True)
-class Limited:
-    """A way to write a limit; `code` is what it should be called, if that is certain."""
-
-    text: str
-    code: str | None = None
-
-
-LOOP, TEST = "wrong-loop-bound", "wrong-bounds-check"
-LIMITED = {
-    "fixed range": Limited(
-        with_sum("""
-        for k in range(LIMIT):
-            if k < K:
-                total += A[row, k] * B[k, col]
-"""),
+LOOP, TEST, INDEX = "wrong-loop-bound", "wrong-bounds-check", "wrong-index"
+# Ways to write a limit in the sum or at the store, and what it is called, where that is certain.
+IN_THE_SUM = {
+    "fixed range": (f"for k in range(LIMIT):\n    if k < K: {ADD}", LOOP),
+    "fixed range, no branch": (
+        "for k in range(LIMIT):\n"
+        "    total += A[row, min(k, K - 1)] * B[min(k, K - 1), col] * float32(k < K)",
         LOOP,
     ),
-    "fixed range, no branch": Limited(
-        with_sum("""
-        for k in range(LIMIT):
-            total += A[row, min(k, K - 1)] * B[min(k, K - 1), col] * float32(k < K)
-"""),
-        LOOP,
-    ),
-    "fixed range, downwards": Limited(
-        with_sum("""
-        for k in range(LIMIT - 1, -1, -1):
-            if k < K:
-                total += A[row, k] * B[k, col]
-"""),
-        LOOP,
-    ),
-    "fixed range with break": Limited(
-        with_sum("""
-        for k in range(LIMIT):
-            if k == K:
-                break
-            total += A[row, k] * B[k, col]
-"""),
-        LOOP,
-    ),
-    "while with a number": Limited(
-        with_sum("""
-        k = 0
-        while k < K and k < LIMIT:
-            total += A[row, k] * B[k, col]
-            k += 1
-"""),
-        LOOP,
-    ),
-    "min in the range": Limited(
-        with_sum("""
-        for k in range(min(K, LIMIT)):
-            total += A[row, k] * B[k, col]
-"""),
-        LOOP,
-    ),
-    "min in a variable": Limited(
-        with_sum("""
-        last = min(LIMIT, K)
-        for k in range(last):
-            total += A[row, k] * B[k, col]
-"""),
-        LOOP,
-    ),
-    "ternary": Limited(
-        with_sum("""
-        for k in range(K if K < LIMIT else LIMIT):
-            total += A[row, k] * B[k, col]
-"""),
-        LOOP,
-    ),
-    "test in a device function": Limited(
-        with_sum("""
-        for k in range(K):
-            if below(k, LIMIT):
-                total += A[row, k] * B[k, col]
-"""),
-    ),
-    "remainder": Limited(
-        with_sum("""
-        for k in range(K):
-            total += A[row, k % LIMIT] * B[k % LIMIT, col]
-"""),
-        "wrong-index",
-    ),
-    "quotient": Limited(
-        with_sum("""
-        for k in range(K):
-            if k // LIMIT == 0:
-                total += A[row, k] * B[k, col]
-"""),
-    ),
-    "one element left out": Limited(
-        with_sum("""
-        for k in range(K):
-            if k != LIMIT:
-                total += A[row, k] * B[k, col]
-"""),
+    "fixed range, downwards": (f"for k in range(LIMIT - 1, -1, -1):\n    if k < K: {ADD}", LOOP),
+    "fixed range with break": (f"for k in range(LIMIT):\n    if k == K: break\n    {ADD}", LOOP),
+    "while with a number": (f"k = 0\nwhile k < K and k < LIMIT:\n    {ADD}\n    k += 1", LOOP),
+    "min in the range": (f"for k in range(min(K, LIMIT)): {ADD}", LOOP),
+    "min in a variable": (f"last = min(LIMIT, K)\nfor k in range(last): {ADD}", LOOP),
+    "ternary": (f"for k in range(K if K < LIMIT else LIMIT): {ADD}", LOOP),
+    "test in a device function": (f"for k in range(K):\n    if below(k, LIMIT): {ADD}", None),
+    "remainder": (TOTAL.replace("k]", "k % LIMIT]").replace("[k,", "[k % LIMIT,"), INDEX),
+    "quotient": (f"for k in range(K):\n    if k // LIMIT == 0: {ADD}", None),
+    "one element left out": (f"for k in range(K):\n    if k != LIMIT: {ADD}", TEST),
+    "another way for long sums": (
+        "for k in range(K):\n    if K > LIMIT:\n"
+        f"        total += A[row, k] * B[0, col]\n    else: {ADD}",
         TEST,
     ),
-    "another way for long sums": Limited(
-        with_sum("""
-        for k in range(K):
-            if K > LIMIT:
-                total += A[row, k] * B[0, col]
-            else:
-                total += A[row, k] * B[k, col]
-"""),
-        TEST,
-    ),
-    "rows": Limited(with_store("if row < LIMIT: C[row, col] = total"), TEST),
-    "columns": Limited(with_store("if not col >= LIMIT: C[row, col] = total"), TEST),
-    "blocks": Limited(with_store("if cuda.blockIdx.y * 16 < LIMIT: C[row, col] = total"), TEST),
-    "flat index": Limited(with_store("if row * N + col < 40 * LIMIT: C[row, col] = total"), TEST),
 }
+AT_THE_STORE = {
+    "rows": "if row < LIMIT",
+    "columns": "if not col >= LIMIT",
+    "blocks": "if cuda.blockIdx.y * 16 < LIMIT",
+    "flat index": "if row * N + col < 40 * LIMIT",
+}
+LIMITED: dict[str, tuple[str, str | None]] = {
+    name: (kernel(text), code) for name, (text, code) in IN_THE_SUM.items()
+} | {name: (kernel(store=f"{test}: {STORE}"), TEST) for name, test in AT_THE_STORE.items()}
 
 
 # The least is beyond every ordinary launch but the long ones, the other one beyond these as well.
 @pytest.mark.parametrize("name", few(LIMITED, 2))
 @pytest.mark.parametrize("limit", [pytest.param(100, marks=pytest.mark.slow), 400])
 def test_a_limit_is_named(name: str, limit: int) -> None:
-    limited = LIMITED[name]
-    text = limited.text.replace("{limit}", str(limit))
+    text, code = LIMITED[name]
+    text = text.replace("{limit}", str(limit))
     report = course_lib.examine_source("matmul_naive", text, debug=True)
     assert not report.passed
     first = report.errors[0]
-    if limited.code:
-        assert first.code == limited.code, str(report)
+    assert code in (None, first.code), str(report)
     lines = [number for number, line in enumerate(text.splitlines(), 1) if "LIMIT" in line][1:]
     if name != "test in a device function":
         assert first.line in lines, str(report)
@@ -190,7 +100,6 @@ def test_a_limit_is_named(name: str, limit: int) -> None:
         assert str(number) in first.message, str(report)
 
 
-LONG = pytest.mark.long
 LONGEST = [case.shape[case.along] for case in long_cases(problem_of(EXERCISES["matmul_naive"]), 0)]
 
 
@@ -202,7 +111,7 @@ LONGEST = [case.shape[case.along] for case in long_cases(problem_of(EXERCISES["m
 def test_a_limit_that_the_longest_launch_just_reaches_is_seen(name: str) -> None:
     """Neither a limit at the last size that is tried, nor one beside it."""
     for limit in {length + more for length in LONGEST for more in (-1, 0, 1)}:
-        text = LIMITED[name].text.replace("{limit}", str(limit))
+        text = LIMITED[name][0].replace("{limit}", str(limit))
         assert not course_lib.examine_source("matmul_naive", text, debug=True).passed, limit
 
 
@@ -243,7 +152,7 @@ def matmul_tiled(A, B, C):
 
 
 @pytest.mark.parametrize(
-    "tiles", [4, 18, *(pytest.param(tiles, marks=pytest.mark.slow) for tiles in (2, 3, 8, 17))]
+    "tiles", [4, 18, *(pytest.param(tiles, marks=pytest.mark.long) for tiles in (2, 3, 8, 17))]
 )
 @pytest.mark.slow
 def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> None:
@@ -252,11 +161,11 @@ def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> 
     assert (first.code, first.line) == ("wrong-loop-bound", 12)
 
 
-@pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.long)])
 @pytest.mark.slow
 def test_one_product_of_thousands_counts(limit: int) -> None:
     """However long a sum is, its rounding does not hide that its last product is missing."""
-    text = LIMITED["min in the range"].text.replace("{limit}", str(limit))
+    text = LIMITED["min in the range"][0].replace("{limit}", str(limit))
     report = course_lib.examine_source("matmul_naive", text, debug=True)
     assert [(each.code, each.severity) for each in report.findings] == [(LOOP, "error")]
 
@@ -277,23 +186,20 @@ def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[
 
 
 def test_no_suspicion_no_launch() -> None:
-    report, shapes = examined(with_sum(TOTAL).replace("{limit}", "1"))
+    report, shapes = examined(kernel().replace("{limit}", "1"))
     assert report.passed and shapes == []
 
 
 def test_a_suspicion_is_cleared_just_beyond_and_a_tile_further() -> None:
-    either = f"""
-        if K > LIMIT:{indent(TOTAL, "    ")}
-        else:{indent(TOTAL, "    ")}
-"""
-    report, shapes = examined(with_sum(either).replace("{limit}", "600"))
+    either = f"if K > LIMIT:\n    {TOTAL}\nelse:\n    {TOTAL}"
+    report, shapes = examined(kernel(either).replace("{limit}", "600"))
     assert report.passed, str(report)
     (_, _, beyond), (_, _, farther) = shapes
     assert 600 < beyond < 610 and farther == beyond + 16
 
 
 def test_out_of_reach_is_said() -> None:
-    text = with_store("if row < LIMIT: C[row, col] = total").replace("{limit}", "1 << 22")
+    text = LIMITED["rows"][0].replace("{limit}", "1 << 22")
     report, shapes = examined(text)
     assert report.passed and shapes == []
     assert [each.code for each in report.warnings if str(1 << 22) in each.message] == [TEST]
@@ -397,7 +303,7 @@ for each in row:
 @pytest.mark.parametrize("limit", [100, 400])
 def test_no_more_is_said_than_was_seen(limit: int) -> None:
     """Beyond a limit the numbers are wrong where the blocks divide the sizes as well."""
-    text = LIMITED["min in the range"].text.replace("{limit}", str(limit))
+    text = LIMITED["min in the range"][0].replace("{limit}", str(limit))
     report = course_lib.examine_source("matmul_naive", text, debug=True)
     lost = lost_properties(
         EXERCISES["matmul_naive"],

@@ -202,8 +202,7 @@ def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> Non
 
 
 @pytest.mark.parametrize(
-    "index",
-    few([":, j", "i, :", "1:, j", "..., j", "*(i, j),", "i:i+1, j:j+1"], 1),
+    "index", few([":, j", "i, :", "1:, j", "..., j", "*(i, j),", "i:i+1, j:j+1"], 1)
 )
 def test_parts_of_arrays_are_no_hindrance(index: str) -> None:
     text = HEAD + (

@@ -73,8 +73,7 @@ FOR_SHOW = {
         step=f"junk += {READ}", last="C[row, col] = junk"
     ),
     "one cell decides": product(
-        step=f"junk += {READ}",
-        last="if s[ty, 0] != A[row, 0]:\n    acc = float32(0)",
+        step=f"junk += {READ}", last="if s[ty, 0] != A[row, 0]:\n    acc = float32(0)"
     ),
     "a thread's own, beside others that are dead": product(
         step="s[ty, tx] = A[row, k]\nacc += s[ty, tx] - A[row, k]"

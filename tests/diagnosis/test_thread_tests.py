@@ -97,9 +97,7 @@ def test_a_test_that_returns_is_told_where_it_does_not(name: str) -> None:
 @every_case(
     "test", ["row < M and col < N - 1", "0 < row < M and col < N", "row < min(M, 40) and col < N"]
 )
-def test_a_test_that_keeps_threads_away_is_told_with_the_first_of_their_elements(
-    test: str,
-) -> None:
+def test_a_test_that_keeps_threads_away_is_told_with_the_first_of_their_elements(test: str) -> None:
     body = f"col, row = cuda.grid(2)\nM, N = C.shape\nif {test}:\n    {STORE}"
     found, line = first("mat_add", body)
     assert (found.code, line) == ("wrong-bounds-check", f"if {test}:")

@@ -11,12 +11,7 @@ import course_lib
 from course_lib.checking import CheckFailed
 from course_lib.curriculum import EXERCISES
 from course_lib.devices import device, occupancy
-from course_lib.problems.tile_choice import (
-    GPU,
-    INTENSITY,
-    LEAST_BLOCKS,
-    TileConfiguration,
-)
+from course_lib.problems.tile_choice import GPU, INTENSITY, LEAST_BLOCKS, TileConfiguration
 
 NAMES = EXERCISES["pick_a_tile"].parameters
 CLASSIC = dict(zip(NAMES, (128, 128, 8, 8, 8), strict=True))

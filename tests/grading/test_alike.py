@@ -102,19 +102,19 @@ def test_what_cannot_be_compared_is_passed_over(text: str) -> None:
 
 @pytest.mark.slow
 def test_right_answers_that_people_wrote_accuse_nobody() -> None:
-    """Of some 1,200 pairs of answers in different styles, hardly any is alike."""
+    """Of the pairs of answers in different styles, hardly any is alike."""
     found, pairs = 0, 0
     for exercise in sorted({exercise for exercise, _ in right_answers()}):
         answers = right_answers_to(exercise)
         pairs += len(answers) * (len(answers) - 1) // 2
         found += len(hints(answers, exercise))
-    assert pairs > 1000 and found <= 1
+    assert pairs > 250 and found <= 1
 
 
 @pytest.mark.parametrize("exercise", few(["matmul_tiled", "block_scan", "matmul_2d"], 1))
 def test_a_copy_under_other_names_is_found(exercise: str) -> None:
     answers = right_answers_to(exercise)
-    for name, text in list(answers.items())[::16]:
+    for name, text in list(answers.items())[::4]:
         (hint,) = [
             each for each in hints({**answers, "zz": renamed(text)}, exercise) if "zz" in each.keys
         ]
@@ -180,7 +180,8 @@ def test_the_table_and_the_report_name_them_and_no_students_page_does() -> None:
     assert header[:2] == ["exercise", "submissions"]
     assert line[1].startswith("'=cmd; if_else_padding; zz-copy") and line[2] == "equal"
     report = class_report(of_class, SETTINGS, 1, found)
-    assert "<h2>Alike</h2>" in report and "3 of 26" in report and "never a verdict" in report
+    assert "<h2>Alike</h2>" in report and "never a verdict" in report
+    assert f"3 of {len(of_class)}" in report
     assert "Alike" not in class_report(of_class, SETTINGS, 1)
     page = feedback_page([of_class[-1]], "zz-copy", SETTINGS)
     assert "if_else_padding" not in page and "alike" not in page.casefold()

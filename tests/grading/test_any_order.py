@@ -138,13 +138,10 @@ class Office:
 
 
 @pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=marks(seed, fast=12, slow=2)) for seed in range(12)]
+    "seed", [pytest.param(seed, marks=marks(seed, fast=12, slow=4)) for seed in range(12)]
 )
 def test_any_order(
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    seed: int,
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     office = Office(tmp_path, random.Random(seed), caplog)
     first = [*office.of_the_class(), "--seed", 7, "--overrides", office.overrides]

@@ -242,11 +242,7 @@ def test_a_crash_costs_only_its_own_answer(
     assert result.problem is None
     found = result.judgements
     outcomes = {number: each.outcome for number, each in found.items()}
-    assert outcomes == {
-        **dict.fromkeys(range(8), "judged"),
-        4: "died",
-        6: "stopped-by-clock",
-    }
+    assert outcomes == {**dict.fromkeys(range(8), "judged"), 4: "died", 6: "stopped-by-clock"}
     assert found[4].needs_review and found[6].needs_review
     assert found[0].numbers_right and found[0] == found[5]
     assert not found[1].numbers_right and found[1] == found[7]

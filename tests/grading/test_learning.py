@@ -108,8 +108,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @every_case(
-    ("name", "printed"),
-    [("pretest", "[3. 0. 3. 6. 9.]"), ("posttest", "[ 3.  0.  3. 12. 27.]")],
+    ("name", "printed"), [("pretest", "[3. 0. 3. 6. 9.]"), ("posttest", "[ 3.  0.  3. 12. 27.]")]
 )
 def test_a_released_notebook_runs_and_tells_nothing(release: Path, name: str, printed: str) -> None:
     found = json.loads((release / f"exercises/{name}.ipynb").read_text(encoding="utf-8"))

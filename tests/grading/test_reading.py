@@ -10,13 +10,7 @@ import nbformat
 import pytest
 from counted_work import counted_calls
 from every_case import every_case
-from notebook_texts import (
-    REPOSITORY,
-    as_colab_saves,
-    as_vscode_saves,
-    notebook_file,
-    saved,
-)
+from notebook_texts import REPOSITORY, as_colab_saves, as_vscode_saves, notebook_file, saved
 
 from course_lib.grading.intake import reading
 from course_lib.grading.intake.reading import Unreadable, read_cells

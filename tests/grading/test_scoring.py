@@ -9,15 +9,7 @@ import pytest
 from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
-from rows_of_a_class import (
-    RACY,
-    UNEVEN,
-    UNSUPPORTED,
-    WRONG,
-    missing,
-    row,
-    submission,
-)
+from rows_of_a_class import RACY, UNEVEN, UNSUPPORTED, WRONG, missing, row, submission
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.points import FATAL, earned_points, lost_properties

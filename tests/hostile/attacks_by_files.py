@@ -173,7 +173,7 @@ NOTEBOOKS = (
         {
             "right-then-wrong": cells_of(
                 code(MARKED_RIGHT), code(MARKED_RIGHT.replace("+ B", "- B"))
-            ),
+            )
         },
         earns="part",
     ),
@@ -193,7 +193,7 @@ NOTEBOOKS = (
         {
             "cells-that-are-slow-to-parse": cells_of(
                 *(code(f"x = f'{'{1}' * 19_000}'") for _ in range(4)), code(MARKED_EMPTY)
-            ),
+            )
         },
         heavy=True,
     ),
@@ -376,9 +376,7 @@ ARCHIVES = (
     ),
     *attacks(
         "archives",
-        {
-            "bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 200_000_000))), "bytes"),
-        },
+        {"bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 200_000_000))), "bytes")},
         earns="review",
         heavy=True,
     ),
@@ -387,7 +385,7 @@ ARCHIVES = (
         {
             "names-of-control-characters": zipped(
                 lambda: archive(("\x1b[2J\n=1+1\u202e.ipynb", RIGHT_FILE))
-            ),
+            )
         },
         earns="all",
     ),
@@ -399,7 +397,7 @@ ARCHIVES = (
                     ("conftest.py", b"open('" + MARK.encode() + b"', 'w')"),
                     ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
                 )
-            ),
+            )
         },
     ),
 )

@@ -277,12 +277,7 @@ DODGING = (
         "mat_add",
         "coalesced",
     ),
-    dodge(
-        "blocks-of-one-thread",
-        f"BLOCK = (1, 1)\n{BY_BLOCK}",
-        "mat_add",
-        "coalesced",
-    ),
+    dodge("blocks-of-one-thread", f"BLOCK = (1, 1)\n{BY_BLOCK}", "mat_add", "coalesced"),
     dodge(
         "product-by-one-lane-at-a-time",
         COLUMN_MAJOR,

@@ -5,34 +5,20 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(32, 33)", "(32, 32)", "bank-conflict", "total += tile[lane"),
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "total += tile[lane"),
         ("tile[lane, k]", "tile[k, lane]", "wrong-index", "total += tile[k, l"),
-        ("    tile = cuda.shared.array((32, 33), float32)\n"
-         "    lane = cuda.threadIdx.x\n"
-         "    for row in range(32):\n"
-         "        tile[row, lane] = A[row, lane]\n"
-         "    cuda.syncthreads()\n"
-         "    total = float32(0)\n"
-         "    for k in range(32):\n"
+        ("    tile = cuda.shared.array((32, 33), float32)\n    lane = cuda.threadIdx.x\n"
+         "    for row in range(32):\n        tile[row, lane] = A[row, lane]\n"
+         "    cuda.syncthreads()\n    total = float32(0)\n    for k in range(32):\n"
          "        total += tile[lane, k]\n",
-         "    lane = cuda.threadIdx.x\n"
-         "    total = float32(0)\n"
-         "    for k in range(32):\n"
-         "        total += A[lane, k]\n",
-         "not-used", "def row_sums(A, y)"),
+         "    lane = cuda.threadIdx.x\n    total = float32(0)\n    for k in range(32):\n"
+         "        total += A[lane, k]\n", "not-used", "def row_sums(A, y)"),
         ("tile[row, lane] = A[row, lane]", "tile[lane, row] = A[lane, row]", "uncoalesced-load",
          "tile[lane, row] = "),
         ("total += tile[lane, k]", "total = tile[lane, k]", "accumulator-error", "total ="),
-        ("    for row in range(32):\n"
-         "        tile[row, lane] = A[row, lane]\n"
-         "    cuda.syncthreads()\n"
-         "    total = float32(0)\n"
-         "    for k in range(32):\n"
-         "        total += tile[lane, k]\n",
-         "    total = float32(0)\n"
-         "    for row in range(32):\n"
-         "        tile[row, lane] = A[row, lane]\n"
-         "        cuda.syncthreads()\n"
-         "        total += tile[lane, row]\n",
-         "uninitialised-read", "total += tile[lane"),
+        ("    for row in range(32):\n        tile[row, lane] = A[row, lane]\n"
+         "    cuda.syncthreads()\n    total = float32(0)\n    for k in range(32):\n"
+         "        total += tile[lane, k]\n", "    total = float32(0)\n    for row in range(32):\n"
+         "        tile[row, lane] = A[row, lane]\n        cuda.syncthreads()\n"
+         "        total += tile[lane, row]\n", "uninitialised-read", "total += tile[lane"),
         ("total = float32(0)", "total = 0.0", "float64-arithmetic", "total = 0.0"),
     ],
     "copy_by_fours": [
@@ -72,35 +58,20 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "sA[column + m, row"),
     ],
     "lane_place": [
-        ("    row = lane // 8 * 2 + lane // 2 % 2\n"
-         "    column = lane // 4 % 2 * 2 + lane % 2\n",
+        ("    row = lane // 8 * 2 + lane // 2 % 2\n    column = lane // 4 % 2 * 2 + lane % 2\n",
          "    row, column = lane % 8, lane // 8\n", "wrong-index",
          "row, column = lane % 8, lane // 8"),
         ("    return row, column\n", "    return row\n", "compile-error", "return row"),
-        ("    row = lane // 8 * 2 + lane // 2 % 2\n"
-         "    column = lane // 4 % 2 * 2 + lane % 2\n",
+        ("    row = lane // 8 * 2 + lane // 2 % 2\n    column = lane // 4 % 2 * 2 + lane % 2\n",
          "    row, column = lane // 4, lane % 4\n", "wrong-formula",
          "row, column = lane // 4, lane % 4"),
-        (
-            (
-                "    row = lane // 8 * 2 + lane // 2 % 2\n"
-                "    column = lane // 4 % 2 * 2 + lane % 2\n"
-            ),
-            (
-                "    row = lane // 8 * 2 + lane % 2\n"
-                "    column = lane // 4 % 2 * 2 + lane // 2 % 2\n"
-            ),
-            "wrong-formula",
-            "column = lan",
-        ),  # shows
+        ("    row = lane // 8 * 2 + lane // 2 % 2\n    column = lane // 4 % 2 * 2 + lane % 2\n",
+         "    row = lane // 8 * 2 + lane % 2\n    column = lane // 4 % 2 * 2 + lane // 2 % 2\n",
+         "wrong-formula", "column = lan"),  # shows
         ("lane // 8 * 2 + lane // 2 % 2", "lane // 8 * 2 + lane // 2", "out-of-bounds-write",
          "return row, column"),
-        (
-            "lane // 8 * 2 + lane // 2 % 2",
-            "lane // 8 + lane // 2 % 2",
-            "wrong-index",
-            "column = lan",
-        ),  # shows
+        ("lane // 8 * 2 + lane // 2 % 2", "lane // 8 + lane // 2 % 2", "wrong-index",
+         "column = lan"),  # shows
         ("lane // 8 * 2 + lane // 2 % 2", "lane / 8 * 2 + lane / 2 % 2", "compile-error",
          "row = lane / 8 * 2"),
         ("return row, column", "return column, row", "out-of-bounds-write", "return column, row"),

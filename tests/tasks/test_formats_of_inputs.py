@@ -18,11 +18,7 @@ from course_lib.registry.exercise import Task
 
 FORMATS = ("float16", "bfloat16")
 # What a kernel writes to add two inputs of each format as float32.
-SUM_OF = {
-    "float32": "a[i]",
-    "float16": "float32(a[i])",
-    "bfloat16": "from_bits(a[i])",
-}
+SUM_OF = {"float32": "a[i]", "float16": "float32(a[i])", "bfloat16": "from_bits(a[i])"}
 
 
 def add_task(of_a: str, of_b: str, **changes: object) -> Task:

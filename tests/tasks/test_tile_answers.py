@@ -130,34 +130,27 @@ def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
 IN_OTHER_STYLES = {
     "a step of addresses without its stride": (
         "tl_product", "another", "b_at += TK * N", "b_at += TK", "wrong-index", "b_at += TK"),
-    "rows without their stride": (
-        "tl_bias_relu", "third", "ks[:, None] * N +", "ks[:, None] +", "wrong-index",
-        "b = tl.load"),
-    "a term in each turn of a loop": (
-        "ct_bias_relu", "answer",
-        "acc = ct.mma(a, b, acc)", "acc = ct.mma(a, b, acc) + ct.load(bias, (j,), (TN,))",
-        "accumulator-error", "acc = ct.mma"),
-    "a term in each turn of +=": (
-        "tl_bias_relu", "third", "acc += tl.dot(a, b)",
+    "rows without their stride": ("tl_bias_relu", "third", "ks[:, None] * N +", "ks[:, None] +",
+        "wrong-index", "b = tl.load"),
+    "a term in each turn of a loop": ("ct_bias_relu", "answer", "acc = ct.mma(a, b, acc)",
+        "acc = ct.mma(a, b, acc) + ct.load(bias, (j,), (TN,))", "accumulator-error",
+        "acc = ct.mma"),
+    "a term in each turn of +=": ("tl_bias_relu", "third", "acc += tl.dot(a, b)",
         "acc += tl.dot(a, b) + tl.load(bias + columns, mask=columns < N, other=0.0)[None, :]",
         "accumulator-error", "acc += tl.dot"),
-    "a function in each turn": (
-        "ct_bias_relu", "answer", "acc = ct.mma(a, b, acc)",
+    "a function in each turn": ("ct_bias_relu", "answer", "acc = ct.mma(a, b, acc)",
         "acc = ct.maximum(ct.mma(a, b, acc), 0.0)", "accumulator-error", "acc = ct.maximum"),
     "a mask of the whole array": (
         "tl_bias_relu", "third", "(rows[:, None] < M) & (columns[None, :] < N)\n    tl",
         "rows[:, None] * N + columns[None, :] < M * N\n    tl", "wrong-bounds-check", "fits ="),
     "a place that gather takes": (
         "ct_copy", "another", "ct.bid(0) * TILE +", "ct.bid(0) +", "wrong-index", "places ="),
-    "a transposition that lacks": (
-        "ct_product", "third", "ct.mma(left, right, total)",
+    "a transposition that lacks": ("ct_product", "third", "ct.mma(left, right, total)",
         "ct.mma(left, ct.transpose(right), total)", "compile-error", "total = ct.mma"),
-    "a function that lacks": (
-        "tl_softmax", "third", "tl.sum(tl.exp(tile - new), axis=0)", "tl.sum(tile - new, axis=0)",
-        "wrong-formula", "total = total"),
-    "names imported by themselves": (
-        "ct_row_sum", "names", ", padding_mode=PaddingMode.ZERO", ", padding_mode=PaddingMode.NAN",
-        "missing-mask", "tile = load"),
+    "a function that lacks": ("tl_softmax", "third", "tl.sum(tl.exp(tile - new), axis=0)",
+        "tl.sum(tile - new, axis=0)", "wrong-formula", "total = total"),
+    "names imported by themselves": ("ct_row_sum", "names", ", padding_mode=PaddingMode.ZERO",
+        ", padding_mode=PaddingMode.NAN", "missing-mask", "tile = load"),
     "a loop that does not advance": (
         "ct_row_sum", "third", "        k += 1\n", "", "timeout", "while"),
 }  # fmt: skip
