@@ -220,7 +220,7 @@ def at_the_call(exercise: Exercise, launched: Kernel, answer: Kernel, found: Fin
             line=Capital(Line(found.line)),
             function=ast.unparse(call.func),
         )
-        found = replace(found, message=message, other_line=found.other_line or found.line)
+        found = replace(found, message=message)
     return _called_too_far(answer, call, replace(found, line=call.lineno))
 
 
