@@ -386,6 +386,11 @@ def test_a_wait_that_leaves_what_is_read_next_is_to_blame(name: str) -> None:
     assert (found.code, told[: len(line)]) == ("race-read-after-write", line)
 
 
+def test_what_else_a_wait_leaves_for_the_same_line_is_not_told() -> None:
+    answer = TASKS["async_buffers"].answer.replace("cp_async_wait(0)", "cp_async_wait(1)")
+    assert len(course_lib.examine_source("async_buffers", IMPORTS + answer).errors) == 1
+
+
 TWO_BUFFERS = right_answers_to("matmul_two_buffers")["from_the_course"]
 MOVES_IN = {"        put(sA, sB, now, coming)": "        put(sA, sB, 1 - now, coming)"}
 PIECES = right_answers_to("attention_mma")["textbook"]

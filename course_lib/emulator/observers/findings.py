@@ -62,7 +62,7 @@ class NotedFindings(dict[tuple[Any, ...], Finding]):
 
     def note(self, found: Finding) -> None:
         """Keep a finding, unless the same one is there already."""
-        self.setdefault((found.code, found.severity, _array(found), *_touching(found)), found)
+        self.setdefault((found.code, found.severity, _array(found), *touching(found)), found)
 
 
 class FaultObserver(Observer):
@@ -369,10 +369,10 @@ def _array(each: Finding) -> str:
 
 
 def _lines(each: Finding) -> tuple[str, frozenset[int | None]]:
-    return _array(each), frozenset(_touching(each))
+    return _array(each), frozenset(touching(each))
 
 
-def _touching(each: Finding) -> tuple[int | None, int | None]:
+def touching(each: Finding) -> tuple[int | None, int | None]:
     """The two lines of a finding; of a copy told at a wait, those that touch the array."""
     if each.code.startswith("race-"):
         match facts_of(each.message):
