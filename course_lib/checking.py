@@ -173,11 +173,10 @@ def _examined(
         judged = Answer(kernel)
 
     def at_its_lines(report: Report) -> Report:
-        found = list(report.findings)
-        if isinstance(exercise, Task):
-            found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in found]
-            if exercise.caller:
-                found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
+        ours = (exercise, kernel, answer.kernel)
+        found = [callers.at_the_call(*ours, each) for each in report.findings]
+        if isinstance(exercise, Task) and exercise.caller:
+            found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
         found = [callers.in_another_cell(kernel, each) for each in found]
         return replace(report, findings=tuple(found))
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from numba import cuda, float32
 
+from course_lib.answer_text.context import fingerprints
+from course_lib.building.notebook import answer_cells, read, source
 from course_lib.checking import examine, examine_source
-from course_lib.curriculum import LESSONS, TASKS
+from course_lib.curriculum import EXERCISES, LESSONS, TASKS
 from course_lib.wording.sentences import Line, facts_of
 
+ROOT = Path(__file__).resolve().parents[1]
 HEAD = "from numba import cuda, float32\n\n\n"
 USES = TASKS["one_tile_product"]
 
@@ -83,3 +88,16 @@ def test_only_earlier_tasks_are_used() -> None:
                 order.index(task.lesson),
                 task.position,
             )
+
+
+def test_exercises_know_the_functions_that_their_cells_give() -> None:
+    found: dict[str, dict[str, int]] = {}
+    for path in sorted((ROOT / "exercises").glob("*.ipynb")):
+        solved = answer_cells(read(ROOT / "solutions" / path.name))
+        for name, cell in answer_cells(read(path)).items():
+            given, kept = fingerprints(source(cell)), fingerprints(source(solved[name]))
+            found[name] = dict(given.items() & kept.items())
+    kernels = {name for name, each in EXERCISES.items() if each.kind.is_launched}
+    assert {name: dict(EXERCISES[name].gives) for name in kernels} == {
+        name: found[name] for name in kernels
+    }

@@ -11,16 +11,17 @@ import copy
 import re
 import sys
 from collections import ChainMap, Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
+from zlib import crc32
 
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
 from course_lib.emulator.language.operators import BINARY
 from course_lib.registry.kinds import TileKind
 from course_lib.wording.findings import Finding
-from course_lib.wording.sentences import Line, facts_of, say
+from course_lib.wording.sentences import Capital, Line, facts_of, say
 
 Place = tuple[int, ...]
 
@@ -31,8 +32,7 @@ def called_with_numbers(task: Task, block: Place, thread: Place) -> str:
     Empty if there are several calls, or if a number hangs on more than the thread and fixed sizes.
     """
     tree = ast.parse(task.caller)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    ours = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == task.id]
+    ours = _calls(tree, [task.id])
     if len(ours) != 1:
         return ""
     numbers = _Numbers(task, tree, {"blockIdx": block, "threadIdx": thread})
@@ -171,7 +171,7 @@ def in_another_cell(answer: Kernel, found: Finding) -> Finding:
 
 def _function_with(function: Kernel, line: int, depth: int) -> Kernel | None:
     """The function with a line: this one, or one that it calls."""
-    if function.tree.lineno <= line <= (function.tree.end_lineno or function.tree.lineno):
+    if _has(function.tree, line):
         return function
     for name in sorted(_names_in(function.tree) & function.namespace.keys()):
         called = function.namespace[name]
@@ -194,34 +194,65 @@ def _place_of(file: str) -> str:
     return Path(file).name if Path(file).is_file() and "ipykernel" not in file else "another cell"
 
 
-def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
+def at_the_call(exercise: Exercise, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
     """A finding on a line of a function that the student has not written (an earlier task's or a
-    given one), moved to the line that calls it.
+    given one), moved to the line that calls it, if a single function of the student's does.
 
-    Of several calls the last, as the reader of the answer comes to it last.
+    Of several calls the last of those that may have led there.
     """
-    if found.line is None:
-        return found
     around = {**answer.namespace, **launched.namespace}
-    for name in (*task.uses, *_unchanged(task, around)):
-        tree = getattr(around.get(name), "tree", None)
-        if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
-            continue
-        calls = [
-            node
-            for node in ast.walk(answer.tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == name
-        ]
-        if calls:
-            return _called_too_far(answer, max(calls, key=lambda call: call.lineno), found)
-    return found
+    given = given_to(exercise, around)
+    names = {name for name in given if (tree := _tree(around, name)) and _has(tree, found.line)}
+    own = [_tree(around, name) for name in _names_in(answer.tree) - given] if names else []
+    calling = [
+        calls for tree in (answer.tree, *filter(None, own)) if (calls := _calls(tree, names))
+    ]
+    if len(calling) != 1:
+        return found
+    array, [calls] = found.cell.split("[")[0], calling
+    calls = [call for call in calls if _led_to(found.order, call, answer.tree)] or calls
+    calls = [call for call in calls if array in _names_in(call)] or calls
+    call = max(calls, key=lambda call: call.lineno)
+    if found.line is not None and found.line < Line.FIRST_AROUND:  # the reader can look there
+        message = say(
+            "{seen} {line} is in {function}, which is called here.",
+            seen=found.message,
+            line=Capital(Line(found.line)),
+            function=ast.unparse(call.func),
+        )
+        found = replace(found, message=message)
+    return _called_too_far(answer, call, replace(found, line=call.lineno))
+
+
+def _led_to(order: Place, call: ast.Call, function: ast.AST) -> bool:
+    """Did this call lead to a place in the program's order: first the loops around it, each by the
+    line at which it begins and its turn, then its own line?"""
+    loops = [
+        node.body[0].lineno
+        for node in ast.walk(function)
+        if isinstance(node, ast.For | ast.While)
+        if any(call is inner for part in node.body for inner in ast.walk(part))
+    ]
+    led = [*order[: 2 * len(loops) : 2], *order[2 * len(loops) :][:1]]
+    return led == [*loops, call.lineno]
+
+
+def _calls(function: ast.AST, names: Collection[str]) -> list[ast.Call]:
+    nodes = (node for node in ast.walk(function) if isinstance(node, ast.Call))
+    return [node for node in nodes if getattr(node.func, "id", "") in names]
+
+
+def _tree(names: Mapping[str, object], name: str) -> ast.FunctionDef | None:
+    tree = getattr(names.get(name), "tree", None)
+    return tree if isinstance(tree, ast.FunctionDef) else None
+
+
+def _has(function: ast.FunctionDef | ast.Lambda, line: int | None) -> bool:
+    return line in range(function.lineno, (function.end_lineno or function.lineno) + 1)
 
 
 def _called_too_far(answer: Kernel, call: ast.Call, found: Finding) -> Finding:
-    """A finding at a call; of an array that is left, with what the call counts along a loop."""
-    found = replace(found, line=call.lineno)
+    """A finding at a call: of an array that is left, with what the call counts along a loop."""
     if not found.code.startswith("out-of-bounds"):
         return found
     counters = {
@@ -244,21 +275,33 @@ def _called_too_far(answer: Kernel, call: ast.Call, found: Finding) -> Finding:
 
 def _is_used(task: Task) -> bool:
     """Whether the task's caller uses what the function returns."""
-    nodes = list(ast.walk(ast.parse(task.caller)))
-    dropped = [node.value for node in nodes if isinstance(node, ast.Expr)]
-    calls = [node for node in nodes if isinstance(node, ast.Call) and node not in dropped]
-    return any(getattr(node.func, "id", "") == task.id for node in calls)
+    tree = ast.parse(task.caller)
+    dropped = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    return any(call not in dropped for call in _calls(tree, [task.id]))
 
 
-def _unchanged(task: Task, names: Mapping[str, object]) -> list[str]:
-    """Device functions that are given beside the one to write, and are unchanged."""
-    given = {
-        node.name: ast.dump(node)
-        for node in ast.parse(task.given).body
-        if isinstance(node, ast.FunctionDef) and node.name != task.id
-    }
-    found = {name: getattr(names.get(name), "tree", None) for name in given}
-    return [name for name, tree in found.items() if tree and ast.dump(tree) == given[name]]
+def given_to(exercise: Exercise, names: Mapping[str, object]) -> set[str]:
+    """The functions that the student has not written: those of earlier tasks, and of those given
+    beside the one to write all that are unchanged, and may stay so."""
+    gives = exercise.gives
+    if isinstance(exercise, Task):
+        kept = fingerprints(exercise.answer).items() & fingerprints(exercise.given).items()
+        gives = {name: number for name, number in kept if name != exercise.id}
+    trees = {name: _tree(names, name) for name in gives}
+    found = {name for name, tree in trees.items() if tree and fingerprint(tree) == gives[name]}
+    return found | {*(exercise.uses if isinstance(exercise, Task) else ())}
+
+
+def fingerprints(text: str) -> dict[str, int]:
+    """Of all functions of a text, by their names."""
+    functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+    return {node.name: fingerprint(node) for node in functions}
+
+
+def fingerprint(function: ast.FunctionDef) -> int:
+    """Of what a function does: its docstring and comments count for nothing."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return crc32("\n".join(map(ast.unparse, [function.args, *body])).encode())
 
 
 def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:

@@ -98,6 +98,8 @@ class Exercise:
             which a kernel gets as uint16 bit patterns. A reference gets the numbers themselves.
         boxes: by parameter, of inputs that the kernel gets as tensor maps of TMA: what is copied at
             once, rows first.
+        gives: the device functions that its answer cell gives beside the one to write, each with
+            its `answer_text.context.fingerprint`, by which one is known that a student has changed.
     """
 
     id: str
@@ -127,6 +129,7 @@ class Exercise:
     asynchronous: bool = False
     dtypes: Mapping[str, str] = field(default_factory=dict)
     boxes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    gives: Mapping[str, int] = field(default_factory=dict)
     most_elements: int = 0
     position: int = 1
     order: Literal["C", "F"] = "C"

@@ -8,7 +8,7 @@ it is about. This module imports nothing else of the course.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 Severity = Literal["error", "warning"]
@@ -289,6 +289,7 @@ class Finding:
         threads: the threads concerned, as (x, y, z) indices within their block.
         cell: the array element concerned, as a student would write it: "sA[3, 4]".
         blocks: the blocks of the threads, as (x, y, z), where they are different ones.
+        order: of a race, where in the program's order its line was reached (memory.py, `Access`).
     """
 
     code: str
@@ -300,6 +301,7 @@ class Finding:
     threads: tuple[tuple[int, ...], ...] = ()
     cell: str = ""
     blocks: tuple[tuple[int, ...], ...] = ()
+    order: tuple[int, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.code not in CODES:

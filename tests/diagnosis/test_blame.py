@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from every_case import every_case
-from stored_answers import wrong_answers_to
+from stored_answers import right_answers_to, wrong_answers_to
 
 import course_lib
-from course_lib.curriculum import EXERCISES
+from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.number_patterns import equal_in_both
 from course_lib.diagnosis.report import Report
 from course_lib.problems.inputs import DRAWS_WITH_WHOLE_NUMBERS, make_inputs
 from course_lib.problems.problem import Case, Geometry, make_cases
 from course_lib.problems.table import problem_of
+from course_lib.wording.findings import Finding
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
 
@@ -331,3 +334,113 @@ if row < C.shape[0] and col < C.shape[1]:
     assert found.line == 7
     assert "type do the elements of this array have" in found.hint
     assert "Python float" not in found.hint
+
+
+# --- what is told at the line that calls or waits -------------------------------------------------
+
+IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
+# An answer, what is changed in it, the code, and the text of the line that is told.
+OF_WAITS = {
+    "the last tile has no group after it": (
+        TASKS["two_stages"].another,
+        {"        else:\n            cp_async_commit()\n": ""},
+        "cp_async_wait(1)",
+    ),
+    "the wait comes before the next copy": (
+        TASKS["async_buffers"].answer,
+        {"cp_async_wait(0)": "cp_async_wait(1)"},
+        "cp_async_wait(1)",
+    ),
+    "the wait stands at the end of the loop": (
+        right_answers_to("matmul_async")["waits_at_the_end"],
+        {"+= a[i] * b[j]\n        cp_async_wait(0)": "+= a[i] * b[j]\n        cp_async_wait(2)"},
+        "cp_async_wait(2)",
+    ),
+    "nobody waits": (
+        TASKS["async_buffers"].answer,
+        {"        cp_async_wait(0)\n": ""},
+        "p, q = load4",
+    ),
+    "the other buffer is read, whose copy may go on": (
+        TASKS["two_stages"].another,
+        {"sums, sA[here], sB[here]": "sums, sA[1 - here], sB[1 - here]"},
+        "warp_product(sums",
+    ),
+}
+
+
+def first_of_changed(answer: str, changes: dict[str, str]) -> tuple[Finding, str]:
+    """The first error of an answer with these changes, and the text of its line."""
+    for old, new in changes.items():
+        assert answer.count(old) == 1, old
+        answer = answer.replace(old, new)
+    exercise = re.findall(r"^def (\w+)", answer, re.M)[-1]
+    found = course_lib.examine_source(exercise, IMPORTS + answer, debug=True).errors[0]
+    return found, (IMPORTS + answer).splitlines()[(found.line or 0) - 1].strip()
+
+
+@pytest.mark.parametrize("name", OF_WAITS)
+def test_a_wait_that_leaves_what_is_read_next_is_to_blame(name: str) -> None:
+    answer, changes, line = OF_WAITS[name]
+    found, told = first_of_changed(answer, changes)
+    assert (found.code, told[: len(line)]) == ("race-read-after-write", line)
+
+
+def test_what_else_a_wait_leaves_for_the_same_line_is_not_told() -> None:
+    answer = TASKS["async_buffers"].answer.replace("cp_async_wait(0)", "cp_async_wait(1)")
+    assert len(course_lib.examine_source("async_buffers", IMPORTS + answer).errors) == 1
+
+
+TWO_BUFFERS = right_answers_to("matmul_two_buffers")["from_the_course"]
+MOVES_IN = {"        put(sA, sB, now, coming)": "        put(sA, sB, 1 - now, coming)"}
+PIECES = right_answers_to("attention_mma")["textbook"]
+# The same of functions that are given: unchanged, they are not to blame.
+OF_GIVEN = {
+    "the buffer that is being multiplied is filled": (
+        TWO_BUFFERS,
+        MOVES_IN,
+        ("race-write-after-read", "put(sA, sB, 1 - now, coming)"),
+    ),
+    "the first tile moves in while all still clear both buffers": (
+        TWO_BUFFERS,
+        {
+            "    put(sA, sB, 0, bring(": "    sA[0, tid] = 0\n    put(sA, sB, 0, bring(",
+        },
+        ("race-write-after-write", "put(sA, sB, 0, bring("),
+    ),
+    "a tile begins beside the array": (
+        TWO_BUFFERS,
+        {"coming = bring(A, B, top, left,": "coming = bring(A, B, top - 1, left,"},
+        ("out-of-bounds-read", "coming = bring(A, B, top - 1, left, start + BK)"),
+    ),
+    "keys are overwritten while others read them": (
+        PIECES,
+        {
+            "S, sV)\n        cuda.syncthreads()": "S, sV)",
+        },
+        ("race-write-after-read", "start_copy(sK, KEYS, K, first)"),
+    ),
+    "a function of the student's own calls the given one": (
+        TWO_BUFFERS,
+        {
+            "@cuda.jit\n@unrolled\ndef matmul_two": "@cuda.jit(device=True)\n"
+            "def move_in(sA, sB, buffer, fours):\n    put(sA, sB, buffer, fours)\n\n\n"
+            "@cuda.jit\n@unrolled\ndef matmul_two",
+            "    put(sA, sB, 0, bring": "    move_in(sA, sB, 0, bring",
+            "    put(sA, sB, now, coming)": "    move_in(sA, sB, 1 - now, coming)",
+        },
+        ("race-write-after-read", "put(sA, sB, buffer, fours)"),
+    ),
+    "the student's own lines in it are": (
+        TWO_BUFFERS,
+        {"sA[buffer, cell + 32]": "sA[buffer, cell + 320]"},
+        ("out-of-bounds-write", "sA[buffer, cell + 320] = a1[m]"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_GIVEN)
+def test_what_given_functions_do_wrong_is_told_where_they_are_called(name: str) -> None:
+    answer, changes, (code, line) = OF_GIVEN[name]
+    found, told = first_of_changed(answer, changes)
+    assert (found.code, told[: len(line)]) == (code, line)

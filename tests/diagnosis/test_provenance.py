@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from every_case import every_case
 
 from course_lib.checking import examine_source
+from course_lib.curriculum import Exercise
 
 SUM = """
 from numba import cuda, float32
@@ -128,3 +130,75 @@ def test_what_takes_part_is_told(exercise: str) -> None:
 
     told()
     assert not examine_source(exercise, TEXTS[exercise], debug=True).errors
+
+
+# Of two loads that fill a tile, the one marked brings a wrong number to each element that it feeds,
+# the other a right one to all others.
+EDGE_CELLS = {
+    "sum_of_three": """
+@cuda.jit
+def sum_of_three(x, y):
+    part = cuda.shared.array(130, float32)
+    t, i = cuda.threadIdx.x, cuda.grid(1)
+    part[t + 1] = x[i] if i < x.shape[0] else float32(0)
+    if t == 0:
+        part[0] = x[i - 1] if i > 0 else float32(0)
+        part[129] = x[i + 1] if i + 1 < x.shape[0] else float32(0)  #!
+    cuda.syncthreads()
+    if i < x.shape[0]:
+        y[i] = part[t] + part[t + 1] + part[t + 2]
+""",
+    "differences": """
+@cuda.jit
+def differences(x, y):
+    i = cuda.blockIdx.x * 64 + cuda.threadIdx.x
+    part = cuda.shared.array(65, float32)
+    if i < len(x):
+        part[cuda.threadIdx.x + 1] = x[i]
+    if cuda.threadIdx.x == 0:
+        part[0] = float32(0)
+        if cuda.blockIdx.x > 0:
+            left = x[cuda.blockIdx.x % 3]  #!
+            part[0] = left
+    cuda.syncthreads()
+    if i < len(x):
+        y[i] = part[cuda.threadIdx.x + 1] - part[cuda.threadIdx.x]
+""",
+    "row_steps": """
+@cuda.jit
+def row_steps(A, B):
+    cells = cuda.shared.array((16, 17), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    column, row = cuda.grid(2)
+    last = column + 1 < A.shape[1]
+    if row < A.shape[0] and column < A.shape[1]:
+        cells[ty, tx] = A[row, column]
+        if tx == 15 and last:
+            cells[ty, 16] = A[ty, 0]  #!
+    cuda.syncthreads()
+    if row < A.shape[0] and column < A.shape[1]:
+        B[row, column] = cells[ty, tx]
+        if last:
+            B[row, column] -= cells[ty, tx + 1]
+""",
+}
+ROW_STEPS = Exercise(
+    id="row_steps",
+    title="The steps along each row",
+    lesson="00",
+    parameters=("A", "B"),
+    output="B",
+    points={"right": 5, "bounds": 3, "float32": 2},
+    reference=lambda A: A - np.pad(A, ((0, 0), (0, 1)))[:, 1:],
+    shapes=("M,N", "M,N"),
+    formula="B[row, column] = A[row, column] - A[row, column + 1]",
+)
+
+
+@pytest.mark.parametrize("name", EDGE_CELLS)
+def test_the_load_that_feeds_wrong_elements_alone_is_told(name: str) -> None:
+    text = "from numba import cuda, float32\n" + EDGE_CELLS[name]
+    exercise = ROW_STEPS if name == ROW_STEPS.id else name
+    marked = next(n for n, line in enumerate(text.splitlines(), 1) if line.endswith("#!"))
+    first = examine_source(exercise, text, debug=True).errors[0]
+    assert (first.code, first.line) == ("wrong-index", marked)

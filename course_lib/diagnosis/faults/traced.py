@@ -13,6 +13,7 @@ from course_lib.diagnosis.faults import indices, out_of_bounds, thread_tests
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.trial import Trial, all_have_work
+from course_lib.emulator.observers.findings import touching
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import Line
 
@@ -194,17 +195,22 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     races: set[object] = set()
     # What is harmless in one launch may be an error in another one.
     for finding in sorted(findings, key=lambda each: each.severity != "error"):
+        line, other_line = touching(finding)
         if finding.code.startswith("race-"):
-            lines = frozenset((finding.line, finding.other_line))
-            race = (finding.code, lines, finding.cell, finding.threads, finding.blocks)
+            race = (
+                finding.code,
+                frozenset((line, other_line)),
+                finding.cell,
+                finding.threads,
+                finding.blocks,
+            )
             if race in races:
                 continue
             races.add(race)
-        line = finding.line
         if finding.code == "barrier-divergence":
             line = None
         if finding.code == "race-write-after-read":
-            line = finding.other_line
+            line = other_line
         seen.setdefault((finding.code, line), finding)
     return list(seen.values())
 

@@ -19,6 +19,7 @@ from course_lib.diagnosis.provenance.facts import (
     FROM,
     LAST,
     MISSING,
+    MOST_OF,
     MOVED,
     ONLY,
     READS_OTHER,
@@ -163,16 +164,18 @@ class Suspects(TextPlaces):
         staged = set().union(*(self.source.staged(each) for each in wanted))
         if not staged:  # by a function that gets what another one has loaded
             staged = {site.array for site in self._feeding} - set(inputs)
-        loads = [site for site in self._feeding if site.array in wanted | staged] or self._feeding
-        at_inputs = [load.array in inputs for load in loads]
-        order = (
-            np.argsort(at_inputs, kind="stable")
-            if not self._is_by_tiles(fact)
-            else np.argsort(np.logical_not(at_inputs), kind="stable")
+        loads = [site for site in self._feeding if site.array in wanted | staged]
+        loads = loads or [*self._feeding]
+        by_tiles = self._is_by_tiles(fact)
+        loads.sort(
+            key=lambda load: (
+                self.found.feeds(load) < MOST_OF,  # what feeds right ones as well comes later
+                (load.array in inputs) is not by_tiles,
+            )
         )
-        nodes: list[ast.expr] = [loads[each].node for each in order]
+        nodes: list[ast.expr] = [load.node for load in loads]
         fragments = [call for name in sorted(staged) for call in self.source.fragments(name)]
-        nodes = [*nodes, *fragments] if self._is_by_tiles(fact) else [*fragments, *nodes]
+        nodes = [*nodes, *fragments] if by_tiles else [*fragments, *nodes]
         if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
             return self._by_axis(nodes, _axes(fact), fact.arrays[0])
         return nodes

@@ -179,6 +179,8 @@ class TextPlaces:
             match part:
                 case ast.Attribute(value=ast.Attribute(attr="threadIdx"), attr=axis):
                     found.add(f"threadIdx.{axis}")
+                case ast.Attribute(attr="grid"):  # of one dimension; of others, see `_given`
+                    found.add("threadIdx.x")
                 case ast.Name(id=name) if name in counted:
                     found.add(name)
                 case ast.Name(id=name) if name not in seen:

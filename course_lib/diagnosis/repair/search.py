@@ -17,7 +17,7 @@ from math import prod
 
 import numpy as np
 
-from course_lib.answer_text.context import CALLER
+from course_lib.answer_text.context import CALLER, given_to
 from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.launcher import BUDGET, Launcher
@@ -266,7 +266,8 @@ class Search:
     def own_functions(self, typing: Typing) -> Iterator[Typing]:
         """The functions that run and are part of the answer, each once."""
         task = self.launcher.exercise
-        others = {*task.uses, task.caller and CALLER} if isinstance(task, Task) else set()
+        others = given_to(task, self.kernel.namespace)
+        others |= {task.caller and CALLER} if isinstance(task, Task) else set()
         seen: list[Typing] = [typing]
         for each in seen:
             callees = (called for called in each.calls.values() if isinstance(called, Typing))

@@ -246,7 +246,7 @@ def _wait_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    machine.copies.wait(int(values[0]), machine.active)
+    machine.copies.wait(int(values[0]), machine.active, machine.line)
 
 
 for _size in (WIDE_COPY, NARROW_COPY):

@@ -16,6 +16,8 @@ from course_lib.emulator.machine.load_store import LoadStoreUnit
 from course_lib.emulator.state.lanes import Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation, ArrayView, CopyStories, Memory
 
+ZERO = np.int64(0)
+
 
 class CellsUnderWay:
     """The cells of one shared array into which copies are on their way: the copies' lines."""
@@ -38,7 +40,7 @@ class CellsUnderWay:
     def stories_at(self, cell: Value, elements: int) -> CopyStories:
         """What is known of the copies into each lane's cell or its neighbours."""
         starters = np.full(self._lines.size, -1)
-        is_open, was_missed = np.zeros((2, self._lines.size), bool)
+        known = np.zeros((4, self._lines.size), np.int64)
         for maker in self.makers:
             for access, *facts in maker.under_way_to(self._allocation):
                 lanes = np.flatnonzero(access.mask.full_array)
@@ -48,16 +50,13 @@ class CellsUnderWay:
                 first = self._places(access)
                 for i in range(access.elements):
                     starters[first + i] = lanes
-                    is_open[first + i], was_missed[first + i] = of_lanes
+                    known[:, first + i] = of_lanes
         place = self._memory.place(self._allocation, cell)
         places = spread(place, self._memory.space.shape).reshape(-1)
         near = np.minimum(places[:, None] + np.arange(elements), self._lines.size - 1)
-        lets_go = max((maker.lets_go for maker in self.makers), default=0)
+        is_open, was_missed, lets_go, idle_at = known[:, near].max(axis=2)
         return CopyStories(
-            starters[near].max(axis=1),
-            np.asarray(is_open[near].any(axis=1)),
-            np.asarray(was_missed[near].any(axis=1)),
-            lets_go,
+            starters[near].max(axis=1), is_open > 0, was_missed > 0, lets_go, idle_at
         )
 
     def _places(self, access: Access) -> np.ndarray:
@@ -77,13 +76,17 @@ class CellsUnderWay:
 class _Copy:
     """What one call started, for some lanes; `group` is the group's number in its lane.
 
-    `was_missed`: for which lanes a wait came while the group had not been closed.
+    Of each lane's last wait since: `was_missed` says whether one came while the group had not been
+    closed, `lets_go` how many of the newest groups it left, and `idle_at` its line if it left this
+    one and nothing landed there.
     """
 
     access: Access
     values: Sequence[Value]
     group: Value
     was_missed: Value = np.False_
+    lets_go: Value = ZERO
+    idle_at: Value = ZERO
 
 
 class AsyncCopies:
@@ -95,14 +98,13 @@ class AsyncCopies:
         self._under_way: list[_Copy] = []
         # How many groups each lane has closed; a scalar as long as all lanes agree.
         self._closed: Value = np.int64(0)
-        self.lets_go = 0  # how many of the newest groups the last wait did not wait for
 
-    def under_way_to(self, allocation: Allocation) -> Iterator[tuple[Access, Value, Value]]:
-        """The copies into an array; for which lanes their group is open, and for which a wait came
-        while it was."""
+    def under_way_to(self, allocation: Allocation) -> Iterator[tuple[Access, *tuple[Value, ...]]]:
+        """The copies into an array; for which lanes their group is open, and what waits did."""
         for copy in self._under_way:
             if copy.access.allocation is allocation:
-                yield copy.access, copy.group == self._closed, copy.was_missed
+                is_open = copy.group == self._closed
+                yield copy.access, is_open, copy.was_missed, copy.lets_go, copy.idle_at
 
     def start(
         self,
@@ -142,10 +144,10 @@ class AsyncCopies:
         else:
             self._closed = self._closed + active.full_array.astype(np.int64)
 
-    def wait(self, groups: int, active: Mask) -> None:
+    def wait(self, groups: int, active: Mask, line: int) -> None:
         """Let the copies of all closed groups but the newest `groups` of each active lane land."""
-        self.lets_go = groups
         still: list[_Copy] = []
+        has_waited: Value = np.False_
         for copy in self._under_way:
             landing = _common(copy.access.mask, active).where(
                 copy.group < self._closed - np.int64(groups)
@@ -154,11 +156,21 @@ class AsyncCopies:
             if not landing.empty:
                 self._land(copy, landing)
                 self._cells_of(copy.access.allocation).count -= rest.empty
+                has_waited = has_waited | landing.full_array
             if not rest.empty:
-                missed = copy.was_missed | (active.full_array & (copy.group == self._closed))
-                access = replace(copy.access, mask=rest)
-                still.append(replace(copy, access=access, was_missed=missed))
-        self._under_way = still
+                still.append(replace(copy, access=replace(copy.access, mask=rest)))
+        waits = active.full_array
+        self._under_way = [
+            replace(
+                copy,
+                was_missed=copy.was_missed | (waits & (copy.group == self._closed)),
+                lets_go=np.where(waits, groups, copy.lets_go),
+                idle_at=np.where(
+                    waits, line * (~has_waited & (copy.group < self._closed)), copy.idle_at
+                ),
+            )
+            for copy in still
+        ]
 
     def _land(self, copy: _Copy, mask: Mask) -> None:
         access = replace(copy.access, mask=mask, interval=self._unit.interval)

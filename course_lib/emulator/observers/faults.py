@@ -334,43 +334,57 @@ class CopyFaults(FaultObserver):
     def _finding(
         self, kind: str, name: str, lane: int, line: int, copy_line: int, stories: CopyStories
     ) -> Finding:
-        starter = int(stories.starters[lane])
+        starter, waited_at = int(stories.starters[lane]), int(stories.idle_at[lane])
         who, thread = self.who(lane)
-        reads = kind == "load"
-        what = {"load": "reads", "copy": "starts another copy to"}.get(kind, "writes")
         lacks = "has not been waited for"
         hint: Sentence | str = (
             "Which cp_async_wait covers that copy? Or should one of the two lines use another "
             "buffer?"
         )
+        groups = int(stories.lets_go[lane])
+        newest = "group" if groups == 1 else f"{groups} groups"
         if stories.is_open[lane]:
             lacks = "is not in a closed group, and a wait covers only closed groups"
-            hint = COMMIT
+            hint, waited_at = COMMIT, 0
         elif stories.was_missed[lane]:
             lacks = "was not in a closed group when the thread waited"
-            hint = COMMIT
-        elif stories.lets_go:
+            hint, waited_at = COMMIT, 0
+        elif waited_at:
+            hint = (
+                "Which copy must be complete after this line? How many newer groups has the "
+                "thread closed by then, each time?"
+            )
+        elif groups:
             hint = say(
                 "cp_async_wait({groups}) does not wait for this thread's newest {newest}. Does "
                 "that copy belong there?",
-                groups=stories.lets_go,
-                newest="group" if stories.lets_go == 1 else f"{stories.lets_go} groups",
+                groups=groups,
+                newest=newest,
+            )
+        message = say(
+            "{who} {what} {name} at {line}, but the copy to it that was started at "
+            "{copy_line} {lacks}.",
+            who=who,
+            what={"load": "reads", "copy": "starts another copy to"}.get(kind, "writes"),
+            name=name,
+            line=Line(line),
+            copy_line=Line(copy_line),
+            lacks=lacks,
+        )
+        if waited_at:
+            message = say(
+                "cp_async_wait({groups}) leaves a thread's newest {newest} in flight, and here it "
+                "has no older group to wait for: {seen}",
+                groups=groups,
+                newest=newest,
+                seen=message,
             )
         return finding(
-            "race-read-after-write" if reads else "race-write-after-write",
-            say(
-                "{who} {what} {name} at {line}, but the copy to it that was started at "
-                "{copy_line} {lacks}.",
-                who=who,
-                what=what,
-                name=name,
-                line=Line(line),
-                copy_line=Line(copy_line),
-                lacks=lacks,
-            ),
-            line,
+            "race-read-after-write" if kind == "load" else "race-write-after-write",
+            message,
+            waited_at or line,
             hint,
-            other_line=copy_line,
+            other_line=line if waited_at else copy_line,
             threads=(thread,) if starter == lane else (thread, self.who(starter)[1]),
             cell=name,
         )

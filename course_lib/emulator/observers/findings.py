@@ -62,8 +62,7 @@ class NotedFindings(dict[tuple[Any, ...], Finding]):
 
     def note(self, found: Finding) -> None:
         """Keep a finding, unless the same one is there already."""
-        array = found.cell.split("[")[0]
-        self.setdefault((found.code, found.severity, found.line, found.other_line, array), found)
+        self.setdefault((found.code, found.severity, _array(found), *touching(found)), found)
 
 
 class FaultObserver(Observer):
@@ -370,7 +369,16 @@ def _array(each: Finding) -> str:
 
 
 def _lines(each: Finding) -> tuple[str, frozenset[int | None]]:
-    return _array(each), frozenset((each.line, each.other_line))
+    return _array(each), frozenset(touching(each))
+
+
+def touching(each: Finding) -> tuple[int | None, int | None]:
+    """The two lines of a finding; of a copy told at a wait, those that touch the array."""
+    if each.code.startswith("race-"):
+        match facts_of(each.message):
+            case {"line": Line(number=line), "copy_line": Line(number=other)}:
+                return line, other
+    return each.line, each.other_line
 
 
 def _of_anothers_copy(each: Finding) -> bool:

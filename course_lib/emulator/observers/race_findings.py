@@ -99,6 +99,7 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         threads=(race.first_thread, race.second_thread),
         cell=race.cell,
         blocks=blocks,
+        order=race.order if line == race.second_line else (),
     )
 
 

@@ -62,7 +62,7 @@ class Race:
     several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
     the two would order them. `beside_threads`: a copy or product that a thread has started does
     one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
-    though the first was still under way.
+    though the first was still under way; `order`: that of the second access.
     """
 
     code: str
@@ -83,6 +83,7 @@ class Race:
     lacks_fence: bool = False
     beside_threads: bool = False
     released_in: int = 0
+    order: tuple[int, ...] = ()
 
 
 class RaceDetector(Observer):
@@ -184,6 +185,7 @@ class RaceDetector(Observer):
             second_thread=thread_b,
             second_block=block_b,
             same_warp=len(warps) == 1,
+            order=second.order,
         )
 
     def syncwarp(self, mask: Mask) -> None:
@@ -444,6 +446,7 @@ class BlockRaces(Observer):
             second_thread=(0, 0, 0),
             second_block=_block_place(other, self.grid),
             same_warp=False,
+            order=second.order,
         )
 
 

@@ -64,7 +64,8 @@ class CopyStories:
     starters: np.ndarray  # which lane has started it; -1 if there is none
     is_open: np.ndarray  # its group has not been closed
     was_missed: np.ndarray  # a wait came while its group had not been closed
-    lets_go: int  # how many of the newest groups the last wait did not wait for
+    lets_go: np.ndarray  # how many of the newest groups the last wait since did not wait for
+    idle_at: np.ndarray  # the line of that wait, if it waited for nothing and left this copy
 
 
 class CopiesUnderWay(Protocol):
