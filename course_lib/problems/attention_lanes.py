@@ -41,8 +41,8 @@ def _orders() -> Iterator[tuple[Callable[..., Array], tuple[int, ...], str, str]
         yield _across, DISTANCES[-count:], among, "start"
         yield _across, DISTANCES[:count], among, "end"
     for order in (DISTANCES, DISTANCES[::-1]):
-        yield _down, order, "by shuffles down, so only lane 0 gets it", "read"
-        yield _up, order, "by shuffles up, so only lane 31 gets it", "read"
+        yield _down, order, "with `shfl_down_sync`, so only lane 0 gets it", "read"
+        yield _up, order, "with `shfl_up_sync`, so only lane 31 gets it", "read"
 
 
 def _across(distance: Array) -> Array:

@@ -82,8 +82,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A band has `band * columns` tiles. In which band is tile `number`, and which place does "
-        "it have in that band?",
+        "A band has `band * columns` tiles. Which band does tile `number` belong to, "
+        "and how many tiles of that band come before it?",
         "Within a band the order goes down first, so each column of the band has `band` tiles.",
         "The number within the band is `number % (band * columns)`. Divide it by `band`: the "
         "remainder is the row within the band, and the quotient is the column.",

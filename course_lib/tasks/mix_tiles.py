@@ -247,8 +247,8 @@ TASK = Task(
         "First find the new maximum, in one loop over the 8 keys of the tile. It is the largest "
         "of the old maximum and these 8 scores.",
         "By what factor do all old weights shrink? The whole mixture shrinks by the same factor.",
-        "Multiply `mixed` by the factor once. Then add eight weighted numbers of column x, and "
-        "compute each weight with the new maximum.",
+        "Multiply `mixed` by the factor once. Then add the eight numbers of column x, each "
+        "multiplied by its weight. The weights come from the new maximum.",
     ),
     given='''\
 import math
