@@ -112,11 +112,11 @@ class Variables(AnswerTree):
 
     def _names_behind(self, statement: ast.stmt) -> set[str]:
         """The names in a statement, and in what has set its variables last above it."""
-        found = names_in(statement)
+        found = _names_of_values(statement)
         for name in names_read(statement):
             above = [each for each in self.assignments(name) if each.lineno < statement.lineno]
             if above:
-                found |= names_in(above[-1])
+                found |= _names_of_values(above[-1])
         return found
 
     def everything_behind(self, expression: ast.AST) -> set[str]:
@@ -405,3 +405,12 @@ def _size_named(bound: ast.expr, letters: Mapping[str, Sequence[str]]) -> str:
         case ast.Attribute(value=ast.Name(id=name), attr="size"):
             return letters[name][0] if len(letters.get(name, ())) == 1 else ""
     return ""
+
+
+def _names_of_values(node: ast.AST) -> set[str]:
+    """The names in a piece of the tree, without arrays of which it only asks the shape."""
+    parts = list(ast.walk(node))
+    asked = [
+        part.value for part in parts if isinstance(part, ast.Attribute) and part.attr == "shape"
+    ]
+    return {part.id for part in parts if isinstance(part, ast.Name) and part not in asked}
