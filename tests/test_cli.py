@@ -103,7 +103,7 @@ def test_run_reports_on_each_lesson(lessons: Path, capsys: pytest.CaptureFixture
     assert re.fullmatch(r"00_well +3 +[\d.]+  emulator  ok", well)
     wanted = r"01_wrong +3 +[\d.]+  - +cell 2 \[raise ValueError\(.*\]: ValueError: this went wrong"
     assert re.fullmatch(wanted, wrong)
-    assert last.startswith("1 of 2 ran through")
+    assert last.startswith("1 of 2 ran to the end")
     done = nbformat.read(lessons / "done/01_wrong.ipynb", as_version=4)
     assert done.cells[2].outputs[0].ename == "ValueError"
 

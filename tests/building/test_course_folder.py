@@ -174,7 +174,7 @@ def test_an_installed_package_is_the_course(wheel: Path, tmp_path: Path) -> None
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    assert "1 of 1 ran through" in said("run", "00")
+    assert "1 of 1 ran to the end" in said("run", "00")
     assert f"{len(LESSONS)} lessons" in said("release", "--out", "class")
     (here / "in" / "ann").mkdir(parents=True)
     exercise = here / "exercises" / "02_naive_matmul.ipynb"
