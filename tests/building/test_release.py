@@ -287,6 +287,8 @@ def test_it_works_on_its_own(tmp_path: Path) -> None:
     front_door = call("course.py", "--help")
     assert "grade" not in front_door.stdout and "doctor" in front_door.stdout
     done = call("-m", "course_lib.cli", "run", "00")
-    assert done.returncode == 0 and "1 of 1 ran to the end" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "1 of 1 ran to the end" in done.stdout, (
+        done.stdout + done.stderr
+    )
     missing = call("-m", "course_lib.cli", "grade")
     assert missing.returncode == 2 and "no command 'grade'" in missing.stderr

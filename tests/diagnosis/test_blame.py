@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from every_case import every_case
+from sampling import few
 from stored_answers import right_answers_to, wrong_answers_to
 
 import course_lib
@@ -379,7 +380,7 @@ def first_of_changed(answer: str, changes: dict[str, str]) -> tuple[Finding, str
     return found, (IMPORTS + answer).splitlines()[(found.line or 0) - 1].strip()
 
 
-@pytest.mark.parametrize("name", OF_WAITS)
+@pytest.mark.parametrize("name", few(OF_WAITS))
 def test_a_wait_that_leaves_what_is_read_next_is_to_blame(name: str) -> None:
     answer, changes, line = OF_WAITS[name]
     found, told = first_of_changed(answer, changes)
@@ -439,7 +440,7 @@ OF_GIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", OF_GIVEN)
+@pytest.mark.parametrize("name", few(OF_GIVEN))
 def test_what_given_functions_do_wrong_is_told_where_they_are_called(name: str) -> None:
     answer, changes, (code, line) = OF_GIVEN[name]
     found, told = first_of_changed(answer, changes)

@@ -161,7 +161,7 @@ from cuda.tile import load, num_tiles, store, sum, zeros
 """
 
 
-@pytest.mark.parametrize("case", IN_OTHER_STYLES)
+@pytest.mark.parametrize("case", few(IN_OTHER_STYLES))
 def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
     name, style, old, new, code, shown = IN_OTHER_STYLES[case]
     text = THIRD.get(name, "") if style == "third" else getattr(TASKS[name], style, "")

@@ -31,6 +31,8 @@ OF_KIND = {
     "condition turned": TEST,
     "later start": LOOP,
     "= for +=": SUM,
+    "combined": FORMULA,
+    "not kept": FORMULA,
     "+= for =": SUM,
     "indices": INDEX,
     "targets": INDEX,
