@@ -22,7 +22,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.places.locate import locate
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, right_in_block_0_alone, telling
-from course_lib.diagnosis.words import NEVER_WRITTEN, tell
+from course_lib.diagnosis.words import NEVER_WRITTEN, SEEN_ON, tell
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, Sentence, say, with_values
 from course_lib.wording.words import element, joined
@@ -206,8 +206,10 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
     lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
     line = lines[-1] if lines else launcher.source.kernel.lineno
     kind = "wrong but for block 0" if right_in_block_0_alone(trial) else "wrong"
-    sizes = launcher.launched_as(trial.case)
-    found = tell(kind, line, sizes=sizes, place=place, unwritten=unwritten)
+    seen_on: Sentence | str = ""
+    if launcher.problem.sizes_vary:
+        seen_on = say(SEEN_ON, sizes=launcher.launched_as(trial.case))
+    found = tell(kind, line, seen_on=seen_on, place=place, unwritten=unwritten)
     return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
 
 

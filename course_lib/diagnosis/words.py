@@ -6,7 +6,8 @@ from course_lib.wording.tables import Wording, Words
 
 BUDGET_OF_ALL = "the {steps} steps of all launches together"
 BUDGET_OF_ONE = "the {steps} steps of this launch"
-WRONG = "The result is wrong on {sizes}, in {place}.{unwritten}"
+WRONG = "The result is wrong{seen_on} in {place}.{unwritten}"
+SEEN_ON = " on {sizes},"  # where sizes vary
 NEVER_WRITTEN = " This part was never written: {where}."
 WHICH_ELEMENT = "Which element of {output} belongs to this thread?"
 ANOTHER_MEANING = (
