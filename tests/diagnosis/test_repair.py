@@ -157,6 +157,13 @@ def test_a_wrong_number_is_told_though_the_right_one_stands_nowhere(
     assert (error.line, told in error.message) == (line, True), error
 
 
+def test_a_number_that_nothing_adds_up_is_no_sum() -> None:
+    text = "def flop_per_byte(flops, loads, stores):\n    size = 32\n"
+    text += "    return flops / (size * loads + size * stores)\n"
+    [error] = examine_source("flop_per_byte", text).errors
+    assert (error.line, error.code) == (2, "wrong-formula")
+
+
 @pytest.mark.slow
 def test_where_the_numbers_point_is_tried_first() -> None:
     exercise, text, right, wrong, _ = SLIPS["tile offset"]

@@ -231,8 +231,11 @@ def _of_assigned(
             return code
     if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
-    is_a_sum = isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _target(statement))
-    return SUM if is_a_sum or isinstance(statement.value, ast.Constant) else None
+    if isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _target(statement)):
+        return SUM
+    if isinstance(statement.value, ast.Constant):
+        return SUM if isinstance(statement, ast.AugAssign) else FORMULA
+    return None
 
 
 def _target(statement: ast.Assign | ast.AugAssign) -> str | None:
