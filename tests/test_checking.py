@@ -153,6 +153,7 @@ def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
             "each thread has its own c",
         ),
         ("    x, y = cuda.grid(2)\n", 1, "writes no element of C"),
+        ("    C.x = 7\n", 1, "writes no element of C"),
     ],
 )
 def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: str) -> None:

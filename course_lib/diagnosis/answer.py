@@ -231,13 +231,14 @@ def _nothing_written(kernel: Kernel, output: str) -> Finding:
 
 
 def _never_used(kernel: Kernel) -> Iterator[ast.stmt]:
-    """The statements, the last one first, that work out a value that nothing reads later, and no
-    place of a thread. There is no loop."""
+    """The statements, the last one first, that give a variable a value that nothing reads later,
+    unless they work out the place of a thread. There is no loop."""
     read: set[str] = set()
     nodes = [node for node, _ in walk(kernel.tree) if isinstance(node, ast.stmt)]
     for node in reversed(nodes):
         if isinstance(node, ast.Assign | ast.AugAssign):
-            if not names_bound(node) & read and "cuda" not in names_read(node):
+            own = names_bound(node)
+            if own and not own & read and "cuda" not in names_read(node):
                 yield node
             read |= names_read(node)
         elif isinstance(node, ast.If):

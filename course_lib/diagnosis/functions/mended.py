@@ -12,7 +12,7 @@ from typing import Any
 from course_lib.diagnosis.functions.function_calls import Call, call
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
-from course_lib.diagnosis.repair.ingredients import Off
+from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.source.tree import names_bound, names_read
 from course_lib.emulator import Kernel, KernelRejected, Record
 from course_lib.emulator.language import types as T
@@ -23,7 +23,6 @@ STEPS_OF_A_CALL = 20_000
 # Of a function that is changed; the changes of each statement are looked for among all nodes, so
 # that twice as long a function takes four times as long. The longest stored answer has 262.
 MOST_NODES = 1_500
-LARGEST = 1e300  # that is no longer looked at as a float
 USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
 
 
@@ -34,9 +33,12 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
     left = STEPS_OF_ALL_CHANGES
-    wrong = [each for each in calls if not each.right and abs(each.number or 0) < LARGEST]
-    off = Off.of([float(each.number or 0) for each in wrong], [each.wanted for each in wrong])
-    for edit in sorted(_edits(function, own, telling[0], off), key=lambda edit: edit.cost):
+    wrong = [(each.number, each.wanted) for each in calls if not each.right]
+    numbers = [(number, wanted) for number, wanted in wrong if number is not None]
+    deviation = CommonDeviation.of(
+        [number for number, _ in numbers], [wanted for _, wanted in numbers]
+    )
+    for edit in sorted(_edits(function, own, telling[0], deviation), key=lambda edit: edit.cost):
         changed = edit.applied(function)
         for each in telling:
             steps = max(1, min(left, STEPS_OF_A_CALL))
@@ -68,7 +70,9 @@ def _stands_beside(one: Kernel, other: Kernel) -> bool:
     return one.file == other.file and bool(one.file or one.source == other.source)
 
 
-def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call, off: Off) -> Iterator[Edit]:
+def _edits(
+    function: Kernel, own: Mapping[str, Kernel], call: Call, deviation: CommonDeviation
+) -> Iterator[Edit]:
     """The changes of a function, and of those that it calls."""
     given = zip(function.parameters, call.arguments, strict=True)
     records = {name: each for name, each in given if isinstance(each, Record)}
@@ -83,7 +87,7 @@ def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call, off: Off) ->
         is_short = sum(1 for _ in ast.walk(kernel.tree)) <= MOST_NODES
         if isinstance(kernel.tree, ast.FunctionDef) and is_short:
             its_fields = fields if kernel is function else ()
-            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields, off)
+            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields, deviation)
 
 
 def _as_typed(function: Kernel, records: Mapping[str, Record]) -> Typing:

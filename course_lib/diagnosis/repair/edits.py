@@ -9,7 +9,12 @@ from itertools import pairwise
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.expressions import COMPARISONS, of_expressions
-from course_lib.diagnosis.repair.ingredients import NOT_ALIKE, Ingredients, Off, expression
+from course_lib.diagnosis.repair.ingredients import (
+    NO_DEVIATION,
+    CommonDeviation,
+    Ingredients,
+    expression,
+)
 from course_lib.diagnosis.repair.plain import of_plain_expressions
 from course_lib.diagnosis.repair.statements import (
     arguments_exchanged,
@@ -142,12 +147,12 @@ def edits_of(
     given: Collection[str],
     numbers: Sequence[int] = (),
     fields: Sequence[str] = (),
-    off: Off = NOT_ALIKE,
+    deviation: CommonDeviation = NO_DEVIATION,
 ) -> list[Edit]:
     """Every small change to one function, except on lines that every student is given; in a plain
     function, `numbers` may replace its own numbers, and `fields` those of records.
     """
-    function = Ingredients(typing, constants, numbers, fields, off)
+    function = Ingredients(typing, constants, numbers, fields, deviation)
     found = [
         *of_expressions(function),
         *(of_plain_expressions(function) if numbers else ()),

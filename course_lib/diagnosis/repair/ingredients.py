@@ -21,7 +21,7 @@ DIGITS = ".6g"  # of a number that follows from them
 REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
-class Off(NamedTuple):
+class CommonDeviation(NamedTuple):
     """What all wrong results have to be multiplied by, or what has to be added to them, where that
     is one number for all; else 1 and 0."""
 
@@ -29,7 +29,7 @@ class Off(NamedTuple):
     term: float = 0.0
 
     @classmethod
-    def of(cls, got: Sequence[float] | Array, wanted: Sequence[float] | Array) -> Off:
+    def of(cls, got: Sequence[float] | Array, wanted: Sequence[float] | Array) -> CommonDeviation:
         """Of results, all of them wrong and finite, and what they should be."""
         values, right = np.asarray(got, np.float64), np.asarray(wanted, np.float64)
         if not values.size:
@@ -45,7 +45,7 @@ def _is_one_number(numbers: Array) -> bool:
     return bool(spread <= ALIKE * np.abs(numbers).max())
 
 
-NOT_ALIKE = Off()
+NO_DEVIATION = CommonDeviation()
 
 
 class Ingredients:
@@ -55,7 +55,7 @@ class Ingredients:
         typing: of the function.
         constants: the whole numbers around the function that it names.
         more: numbers that are not in the text, and may be meant.
-        off: how far the results are off, if all are in the same way.
+        deviation: of the results, if all are off in the same way.
         fields: those of the records that a plain function is given, as texts: "device.warp_size".
 
     Attributes:
@@ -75,12 +75,12 @@ class Ingredients:
         constants: Sequence[str],
         more: Sequence[int] = (),
         fields: Sequence[str] = (),
-        off: Off = NOT_ALIKE,
+        deviation: CommonDeviation = NO_DEVIATION,
     ) -> None:
         tree, parameters = typing.kernel.tree, typing.kernel.parameters
         assert isinstance(tree, ast.FunctionDef)
         self.tree, self.typing, self.more, self.fields = tree, typing, more, fields
-        self.off = off
+        self.deviation = deviation
         self.constants = frozenset(constants)
         self.nodes = list(walk(tree))
         self.at = {path: node for node, path in self.nodes}
@@ -133,7 +133,9 @@ class Ingredients:
     def needed(self, number: int | float) -> list[int | float]:
         """The numbers with which the results would be right, if this one enters them as a factor, a
         divisor or a term. A whole number stays whole."""
-        factor, term = self.off
+        factor, term = self.deviation
+        if self.deviation == NO_DEVIATION:
+            return []
         found = {float(f"{other:{DIGITS}}") for other in (number * factor, number / factor,
                                                          number + term, number - term)}  # fmt: skip
         if type(number) is int:

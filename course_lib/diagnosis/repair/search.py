@@ -24,7 +24,7 @@ from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
-from course_lib.diagnosis.repair.ingredients import Off
+from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
@@ -251,7 +251,7 @@ class Search:
         found: list[Edit] = []
         outcome = trial.outcome
         wrong = outcome.known & ~outcome.right
-        off = Off.of(outcome.values[wrong], outcome.expected[wrong])
+        deviation = CommonDeviation.of(outcome.values[wrong], outcome.expected[wrong])
         for typing in self.own_functions(typing_for(self.kernel, self.arguments(trial))):
             kernel = typing.kernel
             written = {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}
@@ -260,7 +260,7 @@ class Search:
                 for name, value in kernel.namespace.items()
                 if type(value) is int and name in written
             ]
-            found += edits_of(typing, constants, self.given, off=off)
+            found += edits_of(typing, constants, self.given, deviation=deviation)
         return sorted(found, key=lambda edit: edit.cost)
 
     def own_functions(self, typing: Typing) -> Iterator[Typing]:
