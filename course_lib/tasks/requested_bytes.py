@@ -67,7 +67,7 @@ TASK = Task(
     hints=(
         "Take one thread. How many iterations does its loop have, and what does it load in each "
         "of them?",
-        "M · N threads do the same as this one.",
+        "M·N threads do the same as this one.",
         "A float32 has 4 bytes.",
     ),
     given='''\
