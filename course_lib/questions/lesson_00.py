@@ -129,7 +129,7 @@ QUESTIONS = (
     ),
     Number(
         id="00-idle",
-        asks="`A` has 5 rows and 7 columns, a block has 4 × 4 threads, and so the grid has 2 × 2 "
+        asks="`A` has 5 rows and 7 columns. A block has 4 × 4 threads, so the grid has 2 × 2 "
         "blocks. How many threads of the grid have no element?",
         value=lambda: idle_threads(rows=5, columns=7, side=4),
         unit="threads",

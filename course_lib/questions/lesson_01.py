@@ -29,8 +29,8 @@ def picture_of_threads() -> Drawn:
 QUESTIONS = (
     Choose(
         id="01-meeting",
-        asks="A block has computed a number that a block of the next launch needs. Where can it "
-        "leave this number?",
+        asks="A block has computed a number that a block of the next launch needs. Where can the "
+        "block leave this number?",
         choices=(
             Choice("In a register.", "A register is gone when its thread ends."),
             Choice("In shared memory.", "Its contents are lost when the block ends."),
@@ -44,7 +44,7 @@ QUESTIONS = (
     Number(
         id="01-latency",
         asks=f"On an H200, a load that L1 can answer takes {H200.latency_ns['L1']:.0f} ns. How "
-        "many ns does a load take if it has to go to DRAM?",
+        "many nanoseconds does a load take if it has to go to DRAM?",
         value=lambda: round(H200.latency_ns["DRAM"]),
         unit="ns",
         within=0.2,
@@ -66,10 +66,10 @@ QUESTIONS = (
     ),
     Number(
         id="01-few-threads",
-        asks=f"`grid_stride` runs over {H200.array_bytes / 1e6:.0f} MB, which no cache can hold, "
-        f"with {FEW:,} threads on an H200. In our measurements, its DRAM delivers at most "
-        f"{H200.dram_gb_per_s:,.0f} GB/s, a little less than the data sheet says. How many GB/s "
-        "does the kernel read and write together?",
+        asks=f"With {FEW:,} threads on an H200, `grid_stride` runs over "
+        f"{H200.array_bytes / 1e6:.0f} MB, which no cache can hold. In our measurements, its "
+        f"DRAM delivers at most {H200.dram_gb_per_s:,.0f} GB/s, a little less than the data "
+        "sheet says. How many GB/s does the kernel read and write together?",
         value=lambda: H200.gb_per_s[FEW],
         unit="GB/s",
         within=0.3,
@@ -89,7 +89,7 @@ QUESTIONS = (
     Choose(
         id="01-twice",
         asks="The memory of another GPU delivers twice as many bytes per second, with the same "
-        f"latency. How much faster does `grid_stride` run there with {FEW:,} threads?",
+        f"latency. How much faster does `grid_stride` run on that GPU with {FEW:,} threads?",
         choices=(
             Choice("Twice as fast.", "It would be, if bandwidth were the limit."),
             Choice("Half again as fast.", "Which of the two limits would have moved?"),

@@ -135,7 +135,7 @@ QUESTIONS = (
     Choose(
         id="02-first-broken",
         asks="Take the guard out of your kernel, and multiply a 5 × 3 matrix by a 3 × 7 matrix "
-        "in blocks of 16 × 16. What does the report name first?",
+        "in blocks of 16 × 16. Which error does the report name first?",
         choices=(
             Choice(
                 "A read outside an array.",

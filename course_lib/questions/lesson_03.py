@@ -206,8 +206,8 @@ QUESTIONS = (
     Number(
         id="03-faster",
         asks="We timed both kernels as you typed them, in Numba, with 4096 × 4096 matrices and "
-        f"blocks of 32 × 32. Your kernel touches {FEWER:.1f} times fewer sectors. How many times "
-        "as fast is it on an H200?",
+        f"blocks of 32 × 32. Your kernel touches {FEWER:.1f} times fewer sectors. By what factor "
+        "is your kernel faster on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,

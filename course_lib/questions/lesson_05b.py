@@ -66,7 +66,7 @@ QUESTIONS = (
         id="05b-faster",
         asks="Your coalesced kernel and your tiled kernel with T = 32, both in Numba with "
         "`range`, multiply 4096 × 4096 matrices. The threads of the tiled kernel request 32 "
-        "times fewer bytes. How many times as fast is it on an H200?",
+        "times fewer bytes. By what factor is the tiled kernel faster on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,

@@ -174,8 +174,8 @@ QUESTIONS = (
     ),
     Number(
         id="07-seconds",
-        asks="On an H200, a kernel transposes a 16384 × 16384 matrix tile by tile. How many "
-        "times as fast does it become when padding removes its 32-way bank conflicts?",
+        asks="On an H200, a kernel transposes a 16384 × 16384 matrix tile by tile. By what "
+        "factor does the kernel become faster when padding removes its 32-way bank conflicts?",
         value=cured,
         unit="times",
         within=0.15,
