@@ -129,11 +129,11 @@ QUESTIONS = (
             ),
             Trap(lambda: 32, "That is the number of slots. Which budget runs out first?"),
             Trap(
-                lambda: fits(*TILED).warps, "That is the number of warps. How many blocks are that?"
+                lambda: fits(*TILED).warps, "That is the number of warps. How many blocks is that?"
             ),
         ),
-        reveal="{answer}: they have {warps} warps and take all {registers} registers. Shared "
-        "memory, which everybody worries about, would hold {shared} blocks.",
+        reveal="{answer} blocks: together they have {warps} warps and take all {registers} "
+        "registers. Shared memory, which everybody worries about, would hold {shared} blocks.",
         facts=lambda: {
             "warps": fits(*TILED).warps,
             "registers": f"{fits(*TILED).registers_used:,}",
@@ -151,9 +151,9 @@ QUESTIONS = (
             Trap(lambda: 2, "Both blocks together would need more registers than there are."),
             Trap(lambda: 0, "One block still fits."),
         ),
-        reveal="{answer}, so {share} of the warps. A block fits whole or not at all. And it is "
-        "worse than it looks, since a warp's registers are rounded up to a multiple of {unit}: "
-        "not {exact} but {rounded}, which leaves room for {warps} warps.",
+        reveal="{answer} block, which is {share} of the warps. A block fits as a whole or not at "
+        "all. And it is worse than it looks, because a warp's registers are rounded up to a "
+        "multiple of {unit}: from {exact} to {rounded}, which leaves room for {warps} warps.",
         facts=one_more_facts,
         spoilers=("rounded up to a multiple of 256", "cliff"),
     ),

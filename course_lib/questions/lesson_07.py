@@ -103,8 +103,8 @@ def cured_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="07-turn-passes",
-        asks="Your kernel accesses the tile twice: once along a row and once down a column. How "
-        "many wavefronts does the access down the column take?",
+        asks="Your kernel accesses the tile twice: along a row and down a column. How many "
+        "wavefronts does the access down the column take?",
         value=lambda: passes_of_turn(along_a_row=False),
         unit="wavefronts",
         slips=(
@@ -165,10 +165,10 @@ QUESTIONS = (
             ),
             Choice("It gets slower.", "And no conflict counter tells you why.", right=True),
         ),
-        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, "
-        "{size} × {size}). "
-        "Where rows begin at multiples of 16 bytes, the compiler loads four steps of `sA` at once. "
-        "Rows of 33 words don't: {loads} shared loads for each multiply–add became {padded_loads}.",
+        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, {size} × "
+        "{size}). Where rows begin at multiples of 16 bytes, the compiler loads four steps of "
+        "`sA` at once. Rows of 33 words do not, so {loads} shared loads for each multiply–add "
+        "became {padded_loads}.",
         facts=padded_facts,
         spoilers=("padding harms", "padding only harms", "padding without conflicts costs"),
     ),

@@ -156,7 +156,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("06-means", "And one more step of this kind halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share
      == occupancy("H200", 512, 44, 4096).share),
-    ("01", "So lesson 00 named only half this peak.",
+    ("01", "So lesson 00 gave only half this peak.",
      lambda: 2 * int(str(limits_of_addition()["peak"])) == device("H200").fp32_gflops),
     ("03", "compiles each iteration to 36 instructions",
      lambda: round(1 / (H200.entry("coalesced").ceiling or 1)) == 36),  # type: ignore[union-attr]
