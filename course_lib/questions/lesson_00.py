@@ -158,7 +158,7 @@ QUESTIONS = (
         unit="bytes",
         slips=(
             Trap(lambda: 8, "Those are the two reads. The sum has to be written too."),
-            Trap(lambda: 3, "Three numbers are right, but each of them takes up 4 bytes."),
+            Trap(lambda: 3, "Three numbers, yes, but each of them takes up 4 bytes."),
             Trap(lambda: 4, "That is one number."),
         ),
         reveal="Two reads and one write of 4 bytes each make {answer} bytes for one **FLOP** (an "
