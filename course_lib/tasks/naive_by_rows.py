@@ -16,8 +16,8 @@ TASK = Task(
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5)),
     asks=("bounds", "float32"),
     hints=(
-        "You have already written both halves: `outer_product` finds the element of a thread and "
-        "checks that it is inside, and `one_dot_product` computes the sum.",
+        "You have already written both halves: `outer_product` finds a thread's element and "
+        "checks that it is inside C, and `one_dot_product` computes the sum.",
         "`cuda.grid(2)` returns x first, then y. Here x is the row.",
         "Take the sum of `one_dot_product`, and replace its zeros with the row and the column of "
         "the thread.",
