@@ -103,7 +103,8 @@ def predict(name: str, guess: object = ...) -> None:
         if not question.is_prediction:
             raise UnknownQuestion(f"{name!r} is a quick check: course_lib.quiz.ask({name!r})")
         if guess is ...:
-            said = f"Your guess first: write {expected(question)}, and run this cell again."
+            wanted = expected(question)
+            said = f"Your guess first: replace the dots with {wanted}, and run this cell again."
             print(fill(said, _WIDTH))
             return
         paragraphs = told(question, guess)

@@ -67,7 +67,7 @@ def shown(monkeypatch):
 def test_without_a_guess_one_line_asks_and_gives_nothing_away(capsys, shown, name):
     assert course_lib.predict(name, ...) is None
     said = capsys.readouterr().out
-    assert said.count("\n") == 1 and said.startswith("Your guess first: write ")
+    assert said.count("\n") == 1 and said.startswith("Your guess first: replace the dots ")
     assert not re.search(r"\d|rows|columns", said)
     assert shown == [] and DRAWN == []
 

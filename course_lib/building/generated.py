@@ -91,7 +91,7 @@ def opening(lesson: Lesson, placed: Sequence[Task]) -> str:
     many = _NUMBERS[len(placed)] if len(placed) < len(_NUMBERS) else f"{len(placed)}"
     what = "kernel" if all(task.kind.is_launched for task in placed) else "task"
     what, them = plural(what, len(placed)), "it" if len(placed) == 1 else "them all"
-    verb = "mend" if all(task.is_mended for task in placed) else "type"
+    verb = "repair" if all(task.is_mended for task in placed) else "type"
     return f"{many} small {what}, about {lesson.minutes} minutes. You {verb} {them}."
 
 

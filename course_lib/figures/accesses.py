@@ -202,7 +202,7 @@ def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
         f"{name}, {each.shape[0]} by {each.shape[1]}: " + _how_often(each, verb).replace("\n", ", ")
         for name, each in maps.items()
     )
-    return f"How often each element is {verb} in global memory. {told}."
+    return f"How often each element of global memory is {verb}. {told}."
 
 
 # --- Eight rows of pieces after a swizzle, and their banks ----------------------------------------

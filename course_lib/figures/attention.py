@@ -203,8 +203,8 @@ def block_tiles(
     return pen.picture(
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
         f"tiles from one row of tiles of A and {steps} from one column of tiles of B; each value "
-        f"of a tile of A is used {wide} times, each of B {high} times."
-        + (f" Step {step} is lit." if step is not None else "")
+        f"of a tile of A is used {wide} times, and each value of a tile of B {high} times."
+        + (f" Step {step} is highlighted." if step is not None else "")
     )
 
 

@@ -193,7 +193,7 @@ def _words(moments: Sequence[_Moment], mark: tuple[int, int], depth: int) -> str
         for moment in moments
     )
     return (
-        f"A product worked in steps of {depth} along k. {told} The tiles change, the totals stay."
+        f"A product computed in steps of {depth} along k. {told} The tiles change, the totals stay."
     )
 
 

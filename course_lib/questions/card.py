@@ -41,7 +41,7 @@ def text_of(question: Question) -> str:
     if isinstance(question, Choose):
         letters = question.lettered().items()
         parts.append("\n".join(f"  {letter}) {choice.words}" for letter, choice in letters))
-    parts.append(f"To answer: {call_for(question)}  # {expected(question)}")
+    parts.append(f"To answer: {call_for(question)}  # replace the dots with {expected(question)}")
     return "\n\n".join(parts)
 
 
@@ -79,7 +79,8 @@ def _body(question: Question) -> str:
         '<p class="act"></p>\n'
         '<div class="verdict" role="status" aria-live="polite"></div>\n'
         '<p class="ml-muted fallback">No button? Run this cell. If there still is none, write '
-        f"<code>{escape(call_for(question))}</code>, with {expected(question)}.</p>\n"
+        f"<code>{escape(call_for(question))}</code> and replace the dots with "
+        f"{expected(question)}.</p>\n"
         "</div>"
     )
 
@@ -120,13 +121,13 @@ def _line(number: str, text: str) -> str:
 def expected(question: Question) -> str:
     """What stands in place of the dots in a call that answers a question."""
     if isinstance(question, Choose):
-        return 'a letter, as "a", for the dots'
+        return 'a letter, such as "a"'
     if isinstance(question, WhichLine):
-        return "the number of a line for the dots"
+        return "the number of a line"
     if isinstance(question, Number):
         unit = f" ({question.unit})" if question.unit else ""
-        return f"your number{unit} for the dots"
-    return "your words, in quotation marks, for the dots"
+        return f"your number{unit}"
+    return "your words, in quotation marks"
 
 
 def inline(text: str) -> str:

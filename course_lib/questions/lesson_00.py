@@ -98,12 +98,12 @@ QUESTIONS = (
         value=writers_of_one_place,
         unit="threads",
         slips=(
-            Trap(lambda: 1, "Nothing in the kernel singles out one of them."),
+            Trap(lambda: 1, "Nothing in the kernel singles out one thread."),
             Trap(lambda: 0, "The launch runs the kernel, even with more threads than it needs."),
         ),
         reveal="Every thread runs the whole kernel, so all {answer} write to the same place. The "
-        "emulator rightly complains: “{complaint}” Here each of them writes a 7, so it does no "
-        "harm, but so far nothing tells the threads apart.",
+        "emulator rightly complains: “{complaint}” Here this does no harm, because each thread "
+        "writes a 7. But so far, nothing tells the threads apart.",
         facts=lambda: {"complaint": complaint_about_one_place()},
         spoilers=("every thread runs", "all four", re.compile(r"both write")),
     ),
@@ -129,8 +129,8 @@ QUESTIONS = (
     ),
     Number(
         id="00-idle",
-        asks="`A` has 5 rows and 7 columns, a block has 4 × 4 threads, and so the grid has 2 × 2 "
-        "blocks. How many of its threads have no element?",
+        asks="`A` has 5 rows and 7 columns. A block has 4 × 4 threads, so the grid has 2 × 2 "
+        "blocks. How many threads of the grid have no element?",
         value=lambda: idle_threads(rows=5, columns=7, side=4),
         unit="threads",
         slips=(
@@ -140,32 +140,32 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 3 * 8 + 1 * 8,
-                "Three rows of eight threads are below the matrix, and one column of eight is "
-                "to its right. But the corner is in both.",
+                "Three rows of eight threads are below the matrix, and one column of eight is to "
+                "its right. But you counted the corner twice.",
             ),
         ),
-        reveal="Blocks are whole, so 2 × 2 of them are {threads} threads, for {elements} "
-        "elements: {answer} threads, the hatched ones, have nothing to do. In a large matrix, "
-        "only the last blocks of each row and column have such threads.",
+        reveal="The 2 × 2 blocks have {threads} threads for only {elements} elements. So "
+        "{answer} threads, the hatched ones, have nothing to do. In a large matrix, only the "
+        "last blocks of each row and column have such threads.",
         facts=lambda: {"threads": 2 * 2 * 4 * 4, "elements": 5 * 7},
         figure=idle_picture,
         spoilers=(re.compile(r"\b29\b"),),
     ),
     Number(
         id="00-bytes",
-        asks="How many bytes does the kernel ask for per addition, reads and writes together?",
+        asks="How many bytes does the kernel read and write for each addition?",
         value=bytes_per_addition,
         unit="bytes",
         slips=(
             Trap(lambda: 8, "Those are the two reads. The sum has to be written too."),
-            Trap(lambda: 3, "Three numbers is right, but each of them takes up 4 bytes."),
+            Trap(lambda: 3, "Three numbers, yes, but each of them takes up 4 bytes."),
             Trap(lambda: 4, "That is one number."),
         ),
-        reveal="Two reads and one write of 4 bytes: {answer} bytes for one **FLOP** (an addition "
-        "or multiplication of floating-point numbers). An H200 can fetch {bandwidth} billion "
-        "bytes a second from its memory. That is enough for {additions} billion such additions a "
-        "second, on a chip that could do {peak} billion. Almost everything that follows is about "
-        "this gap.",
+        reveal="Two reads and one write of 4 bytes each make {answer} bytes for one **FLOP** (an "
+        "addition or multiplication of floating-point numbers). An H200 can fetch {bandwidth} "
+        "billion bytes a second from its memory. That is enough for {additions} billion such "
+        "additions a second, on a chip that could do {peak} billion. Almost everything that "
+        "follows is about this gap.",
         facts=limits_of_addition,
         spoilers=(re.compile(r"\b(12|twelve) bytes\b"),),
     ),
@@ -175,15 +175,15 @@ QUESTIONS = (
         "row of C. One line is wrong. Which?",
         code=UPSIDE_DOWN,
         line="C[y, x] = A[rows - y, x]",
-        why="For y = 0 it reads row `rows`, which does not exist: the last one is `rows - 1`. It "
-        "should be `A[rows - 1 - y, x]`. The guard checks the index that a thread writes to, not "
-        "the one that it reads.",
+        why="For y = 0, this line reads row `rows`, which does not exist: the last row is `rows "
+        "- 1`. It should read `A[rows - 1 - y, x]`. The guard checks the index that a thread "
+        "writes to, not the one that it reads.",
         innocent="This line is right. Follow the thread with y = 0 to the end.",
         suspects=(
             Suspect(
                 "if y < rows",
-                "The guard is right: each index of C is compared with its own length. Is the "
-                "index of A the same one?",
+                "The guard is right: it compares each index of C with the length of its axis. Is "
+                "the index of A the same?",
             ),
             Suspect("cuda.grid(2)", "This is right: x comes first, and x is the column."),
         ),

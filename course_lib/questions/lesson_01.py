@@ -29,8 +29,8 @@ def picture_of_threads() -> Drawn:
 QUESTIONS = (
     Choose(
         id="01-meeting",
-        asks="A block has computed a number that a block of the next launch needs. Where can it "
-        "leave it?",
+        asks="A block has computed a number that a block of the next launch needs. Where can the "
+        "block leave this number?",
         choices=(
             Choice("In a register.", "A register is gone when its thread ends."),
             Choice("In shared memory.", "Its contents are lost when the block ends."),
@@ -43,8 +43,8 @@ QUESTIONS = (
     ),
     Number(
         id="01-latency",
-        asks=f"A load that L1 can answer takes {H200.latency_ns['L1']:.0f} ns on an H200. How many "
-        "ns does a load take that has to go to DRAM?",
+        asks=f"On an H200, a load that L1 can answer takes {H200.latency_ns['L1']:.0f} ns. How "
+        "many nanoseconds does a load take if it has to go to DRAM?",
         value=lambda: round(H200.latency_ns["DRAM"]),
         unit="ns",
         within=0.2,
@@ -54,8 +54,8 @@ QUESTIONS = (
                 "7 is the ratio of the bandwidths in the picture.",
             ),
         ),
-        reveal="Measured ({label}, a chain of loads in Numba): L1 {L1} ns, L2 {L2} ns, DRAM "
-        "{answer} ns. In that time the SM goes through {cycles} clock cycles.",
+        reveal="We measured {L1} ns for L1, {L2} ns for L2 and {answer} ns for DRAM ({label}, a "
+        "chain of loads in Numba). In that time, the SM goes through {cycles} clock cycles.",
         facts=lambda: {
             "label": H200.label,
             "L1": round(H200.latency_ns["L1"]),
@@ -66,10 +66,10 @@ QUESTIONS = (
     ),
     Number(
         id="01-few-threads",
-        asks=f"`grid_stride` runs over {H200.array_bytes / 1e6:.0f} MB, more than any cache holds, "
-        f"with {FEW:,} threads on an H200. Its DRAM delivers {H200.dram_gb_per_s:,.0f} GB/s at "
-        "best, by our own measurement; the data sheet says a little more. How many GB/s does the "
-        "kernel move, reads and writes together?",
+        asks=f"With {FEW:,} threads on an H200, `grid_stride` runs over "
+        f"{H200.array_bytes / 1e6:.0f} MB, which no cache can hold. In our measurements, its "
+        f"DRAM delivers at most {H200.dram_gb_per_s:,.0f} GB/s, a little less than the data "
+        "sheet says. How many GB/s does the kernel read and write together?",
         value=lambda: H200.gb_per_s[FEW],
         unit="GB/s",
         within=0.3,
@@ -79,17 +79,17 @@ QUESTIONS = (
                 "That is what memory can do if enough is asked of it.",
             ),
         ),
-        reveal="{answer} GB/s (in Numba, {label}), or {share} of it. Nothing is wrong with the "
-        "kernel: most of the time, all of its threads are waiting. Twice the threads are twice as "
-        "fast, as long as memory keeps up.",
+        reveal="It moves {answer} GB/s (in Numba, {label}), or {share} of what DRAM delivers. "
+        "Nothing is wrong with the kernel: most of the time, all of its threads are waiting. "
+        "Twice as many threads are twice as fast, as long as memory keeps up.",
         facts=lambda: {"share": share_of_few(), "label": H200.label},
         figure=picture_of_threads,
         spoilers=("22.8", "22.9", "0.5 %"),
     ),
     Choose(
         id="01-twice",
-        asks="Another GPU delivers twice as many bytes a second, at the same latency. How much "
-        f"faster does `grid_stride` run there with {FEW:,} threads?",
+        asks="The memory of another GPU delivers twice as many bytes per second, with the same "
+        f"latency. How much faster does `grid_stride` run on that GPU with {FEW:,} threads?",
         choices=(
             Choice("Twice as fast.", "It would be, if bandwidth were the limit."),
             Choice("Half again as fast.", "Which of the two limits would have moved?"),

@@ -63,7 +63,7 @@ def level_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="02-uses",
-        asks="A is 50 × 20, B is 20 × 30. How many elements of C need the number `A[3, 7]`?",
+        asks="A is 50 × 20, and B is 20 × 30. How many elements of C need the number `A[3, 7]`?",
         value=lambda: loads_of_each("A"),
         unit="elements",
         slips=(
@@ -83,8 +83,8 @@ QUESTIONS = (
     ),
     Number(
         id="02-reads",
-        asks="A is 64 × 32, B is 32 × 96. Together they contain 5,120 numbers. How many numbers "
-        "do all threads of your kernel load together?",
+        asks="A is 64 × 32, and B is 32 × 96. Together they contain 5,120 numbers. How many "
+        "numbers do all threads of your kernel load in total?",
         value=numbers_loaded,
         unit="numbers",
         slips=(
@@ -101,9 +101,8 @@ QUESTIONS = (
             ),
             Trap(lambda: 2 * 32, "That is one thread. How many are there?"),
         ),
-        reveal="Each of the {threads} threads has 32 iterations of its loop and loads two numbers "
-        "in each of them, which is {answer} in all. On average, each number is loaded {again} "
-        "times.",
+        reveal="Each of the {threads} threads loads two numbers in each of its 32 iterations, "
+        "which makes {answer} in all. On average, each number is loaded {again} times.",
         facts=lambda: {"threads": 64 * 96, "again": round(numbers_loaded() / 5120)},
         spoilers=("393,216", "393216", "393 216"),
     ),
@@ -126,17 +125,17 @@ QUESTIONS = (
                 "That would need a cache that can hold all of A and B.",
             ),
         ),
-        reveal="We counted this ({device}, `naive` in CUDA C++): {requested} GB requested, {L1} "
-        "GB through L1, {L2} GB from L2, and {answer} GB from DRAM, which is {share} of the "
-        "request. The caches did most of the reuse that the kernel does not do. So whenever you "
-        "say “bytes”, say which bytes you mean.",
+        reveal="We counted {requested} GB requested, {L1} GB through L1, {L2} GB from L2, and "
+        "{answer} GB from DRAM, which is {share} of the request ({device}, `naive` in CUDA C++). "
+        "The caches did most of the reuse that the kernel does not do. So whenever you say "
+        "“bytes”, say which bytes you mean.",
         facts=level_facts,
         spoilers=(re.compile(r"\b8\.[45] GB"), "1.5 %", "reached DRAM"),
     ),
     Choose(
         id="02-first-broken",
-        asks="Take the guard out of your kernel, and multiply 5 × 3 by 3 × 7 in blocks of 16 × 16. "
-        "What does the report name first?",
+        asks="Take the guard out of your kernel, and multiply a 5 × 3 matrix by a 3 × 7 matrix "
+        "in blocks of 16 × 16. Which error does the report name first?",
         choices=(
             Choice(
                 "A read outside an array.",

@@ -109,8 +109,8 @@ def first_loads() -> Drawn:
 QUESTIONS = (
     Choose(
         id="03-own-run",
-        asks="Both kernels load 1,024 numbers, with the same number of loads. Whose loads move "
-        "fewer bytes?",
+        asks="Both kernels load the same 1,024 numbers with the same number of loads. Whose "
+        "loads move fewer bytes?",
         choices=(
             Choice(
                 "Yours.",
@@ -124,10 +124,10 @@ QUESTIONS = (
             ),
             Choice("Neither's.", "That would be true if a single number could travel alone."),
         ),
-        reveal="Yours move {yours} bytes and your colleague's {theirs}, which is {times} times as "
-        "many. The smallest piece that memory delivers is a **sector**, {sector} bytes or eight "
-        "float32 numbers. And it is never a single thread that asks, but a whole **warp**: {warp} "
-        "threads together.",
+        reveal="Yours move {yours} bytes and your colleague's {theirs}, which is {times} times "
+        "as many. The smallest piece that memory delivers is a **sector** of {sector} bytes, or "
+        "eight float32 numbers. And a thread never asks alone: a whole **warp** of {warp} "
+        "threads asks together.",
         facts=sums_facts,
         figure=first_loads,
         spoilers=("sectors per request", "ask for 32 neighbours"),
@@ -178,16 +178,16 @@ QUESTIONS = (
                 "the same time.",
             ),
         ),
-        reveal="{answer} sectors: at any time, the lanes read from as many different rows. One "
-        "thread for each **column** needs {columns} sectors.",
+        reveal="{answer} sectors, because the lanes read from as many different rows. With one "
+        "thread for each **column**, it is {columns}.",
         facts=lambda: {"columns": sectors_of_sums(TASKS["column_totals"].answer)},
         spoilers=("as many different rows",),
     ),
     Number(
         id="03-step",
-        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step of k, "
-        "`naive_by_rows` touches 32 sectors for A and 1 for B. How many sectors does your kernel "
-        "touch for both together?",
+        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step of k, a "
+        "warp of `naive_by_rows` touches 32 sectors of A and 1 of B. How many sectors of A and B "
+        "does a warp of your kernel touch?",
         value=lambda: of_a_step("matmul_coalesced"),
         unit="sectors",
         slips=(
@@ -205,9 +205,9 @@ QUESTIONS = (
     ),
     Number(
         id="03-faster",
-        asks="Take both kernels as you typed them, in Numba, with 4096 × 4096 matrices and blocks "
-        f"of 32 × 32. Yours touches {FEWER:.1f} times fewer sectors. How many times as fast is it "
-        "on an H200?",
+        asks="We timed both kernels as you typed them, in Numba, with 4096 × 4096 matrices and "
+        f"blocks of 32 × 32. Your kernel touches {FEWER:.1f} times fewer sectors. By what factor "
+        "is your kernel faster on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,

@@ -72,8 +72,8 @@ QUESTIONS = (
     ),
     Number(
         id="04-strip",
-        asks="A block computes 32 × 32 elements of C, and K is 4096. How many KiB do the rows of A "
-        "that it needs take up? (1 KiB is 1024 bytes.)",
+        asks="A block computes 32 × 32 elements of C, and K is 4096. How large, in KiB, are the "
+        "rows of A that this block needs? (1 KiB is 1024 bytes.)",
         value=lambda: strip_kib(32, 4096),
         unit="KiB",
         slips=(
@@ -91,7 +91,7 @@ QUESTIONS = (
     ),
     Number(
         id="04-second-output",
-        asks="Row 1 of A is 5, 6, 7, 8, column 1 of B is 2, 0, 2, 0, and each step takes two "
+        asks="Row 1 of A is 5, 6, 7, 8, and column 1 of B is 2, 0, 2, 0. Each step takes two "
         "values of k. What is the total of `C[1, 1]` after step 0?",
         value=lambda: total_after(0, 1, 1),
         unit="",

@@ -106,8 +106,8 @@ def line_that_leaves_x() -> int:
 QUESTIONS = (
     Number(
         id="05-who-asks",
-        asks="In block (0, 0) of `matmul_coalesced`, with 16 × 16 threads: how many threads load "
-        "the number `A[5, 3]`?",
+        asks="In `matmul_coalesced`, how many of the 16 × 16 threads in block (0, 0) load the "
+        "number `A[5, 3]`?",
         value=lambda: threads_that_load(5, 3),
         unit="threads",
         slips=(
@@ -120,7 +120,7 @@ QUESTIONS = (
     ),
     Choose(
         id="05-luck",
-        asks="64 threads reverse 64 numbers, and none of them waits. What comes out?",
+        asks="64 threads reverse 64 numbers without waiting for each other. What does `y` contain?",
         code=REVERSE,
         choices=(
             Choice("The right numbers.", "Only if both warps happen to run each line together."),
@@ -140,8 +140,8 @@ QUESTIONS = (
     ),
     Choose(
         id="05-go-home",
-        asks="Someone begins `sum_of_three` with `if i >= x.shape[0]: return`, since threads past "
-        "the end have nothing to store. x has 100 numbers. What happens?",
+        asks="Someone begins `sum_of_three` with `if i >= x.shape[0]: return`, because threads "
+        "past the end have nothing to store. x has 100 numbers. What happens?",
         choices=(
             Choice("The same sums, a little sooner.", "They own no sum. Do they have another job?"),
             Choice(
@@ -155,17 +155,17 @@ QUESTIONS = (
                 "generation of 2017 it might hang.)",
             ),
         ),
-        reveal="{lost} is wrong: thread 100 should have written a zero next to the last "
-        "number, but had already returned. The other threads were lucky that it had "
-        "*returned*: if a thread merely skips the barrier, they may wait for it "
-        "forever. So guard the loads and guard the store, but never the barrier.",
+        reveal="{lost} is wrong: thread 100 should have written a zero next to the last number, "
+        "but it had already returned. The other threads were lucky that it had *returned*: if a "
+        "thread merely skips the barrier, they may wait for it forever. So guard the loads and "
+        "guard the store, but never the barrier.",
         facts=gone_home_facts,
         spoilers=("never the barrier", "gone home"),
     ),
     Choose(
         id="05-next-turn",
-        asks="Only the first of your two barriers is there. A fast warp runs ahead into the next "
-        "iteration of the loop. What does the slow warp read?",
+        asks="Suppose the second of your two barriers is missing, and a fast warp runs ahead "
+        "into the next iteration. What does the slow warp read?",
         choices=(
             Choice("Zeros.", "Nothing clears the buffer."),
             Choice("NaN, or garbage.", "Every cell was written, so every cell holds a number."),
@@ -182,8 +182,8 @@ QUESTIONS = (
     ),
     Number(
         id="05-loads",
-        asks="Multiply 64 × 16 by 16 × 64. `matmul_coalesced` loads 131,072 numbers from global "
-        "memory. How many does your `one_tile_product` load?",
+        asks="To multiply 64 × 16 by 16 × 64, `matmul_coalesced` loads 131,072 numbers from "
+        "global memory. How many numbers does your `one_tile_product` load?",
         value=lambda: loaded(ONE_TILE),
         unit="numbers",
         slips=(
@@ -191,7 +191,7 @@ QUESTIONS = (
             Trap(lambda: 512, "That is one block. How many blocks cover C?"),
         ),
         reveal="{answer}: each of the {blocks} blocks loads two tiles. That is {times} times "
-        "fewer, as every number loaded serves as many threads as a tile is wide.",
+        "fewer, because every loaded number serves as many threads as a tile is wide.",
         facts=lambda: {"blocks": (64 // 16) ** 2, "times": loaded(COALESCED) // loaded(ONE_TILE)},
         spoilers=("8,192", "16 times fewer"),
     ),

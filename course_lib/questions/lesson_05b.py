@@ -64,9 +64,9 @@ def least_edge() -> int:
 QUESTIONS = (
     Number(
         id="05b-faster",
-        asks="Compare your coalesced kernel with your tiled one with T = 32, both in Numba with "
-        "`range`, for 4096 × 4096 matrices. The threads of the tiled kernel request 32 times fewer "
-        "bytes. How many times as fast is it on an H200?",
+        asks="Your coalesced kernel and your tiled kernel with T = 32, both in Numba with "
+        "`range`, multiply 4096 × 4096 matrices. The threads of the tiled kernel request 32 "
+        "times fewer bytes. By what factor is the tiled kernel faster on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,
@@ -84,9 +84,8 @@ QUESTIONS = (
     ),
     Choose(
         id="05b-counter",
-        asks="In CUDA C++, the time on an H200 fell by a factor of "
-        f"{times_faster(TWIN):.1f} from `coalesced` to `tiled`. Which of these counts changed by "
-        "about as much?",
+        asks=f"In CUDA C++ on an H200, the time fell by a factor of {times_faster(TWIN):.1f} "
+        "from `coalesced` to `tiled`. Which of these counts changed by about the same factor?",
         choices=(
             Choice("The bytes that the threads request.", "They fell by a factor of 32."),
             Choice(
@@ -108,31 +107,31 @@ QUESTIONS = (
     ),
     Choose(
         id="05b-range",
-        asks="Replace your `while` by `for k in range(A.shape[0])`. Which of the emulator's "
-        "counts changes?",
+        asks="You replace your `while` loop with `for k in range(A.shape[0])`. Which of the "
+        "emulator's counts changes?",
         choices=(
             Choice("The bytes requested.", "Each iteration still loads the same two numbers."),
-            Choice("The wavefronts.", "The lanes still load the same numbers at once."),
+            Choice("The wavefronts.", "The lanes still load the same numbers together."),
             Choice("The FLOP.", "One multiply-add in each iteration, as before."),
             Choice("None of them.", "They count what the source asks for.", right=True),
         ),
-        reveal="None changes, and the clock does: {range} ms with `range`, {while} ms with "
-        "`while` (`coalesced` in Numba, {device}). At {instructions} machine instructions per "
-        "multiply-add, another resource binds: the **issue slots**, in which an SM starts "
-        "instructions.",
+        reveal="None of them changes, but the time does: {range} ms with `range`, {while} ms "
+        "with `while` (`coalesced` in Numba, {device}). At {instructions} machine instructions "
+        "per multiply-add, another resource is the limit: the **issue slots**, in which an SM "
+        "starts instructions.",
         facts=loop_facts,
-        spoilers=("another resource binds", "and the clock does"),
+        spoilers=("another resource is the limit", "but the time does"),
     ),
     Number(
         id="05b-edge",
-        asks="A T × T tile reaches T / 4 FLOP per requested byte, so 8 at T = 32. An H200 computes "
-        f"{device(GPU).fp32_gflops:,.0f} GFLOP/s, and its data sheet promises "
-        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. From which T on is DRAM not the limit, even if "
-        "no cache helps?",
+        asks="A T × T tile reaches T / 4 FLOP per requested byte, which is 8 at T = 32. The data "
+        f"sheet of an H200 promises {device(GPU).fp32_gflops:,.0f} GFLOP/s and "
+        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. What is the smallest T for which DRAM is not "
+        "the limit, even if no cache helps?",
         value=least_edge,
         unit="",
         slips=(
-            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T has that many?"),
+            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T reaches it?"),
             Trap(lambda: 32, "That gives 8. Where is the ridge?"),
         ),
         reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take it? "

@@ -28,9 +28,9 @@ def facts_of(kernel: str, tool: str) -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="05c-rows",
-        asks="A is 33 × 20, and the kernel computes a column 20 as well. memcheck knows where an "
-        "array begins and ends in memory, but it does not know where its rows end. How many of "
-        "the 33 loads of `A[row, 20]` are outside the array?",
+        asks="A is 33 × 20, but the kernel also computes a column 20. The tool memcheck knows "
+        "where an array begins and ends in memory, but not where its rows end. How many of the "
+        "33 loads of `A[row, 20]` are outside the array?",
         value=reads_past_the_array,
         unit="",
         slips=(
@@ -48,8 +48,8 @@ QUESTIONS = (
     ),
     Number(
         id="05c-warps",
-        asks="Suppose that every lane of a warp has loaded before any lane of this warp stores. "
-        "Between how many pairs of neighbouring threads can the first step still go wrong?",
+        asks="Suppose that in every warp, all lanes load before any lane stores. For how many "
+        "pairs of neighbouring threads can the first step still go wrong?",
         value=pairs_between_warps,
         unit="pairs",
         slips=(
@@ -90,8 +90,8 @@ QUESTIONS = (
             ),
         ),
         reveal="The answer is {errors} errors ({device}), and `y` was right: there is nothing "
-        "below the branch, so these threads end. If you write one more barrier there, they wait "
-        "at that one while the others wait at this one.",
+        "below the branch, so these threads end. If you write one more barrier there, these "
+        "threads wait at the new barrier while the others wait at the old one.",
         facts=lambda: facts_of("differences", "synccheck"),
         spoilers=("so these threads end", "one more barrier there"),
     ),

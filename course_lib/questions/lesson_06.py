@@ -89,8 +89,8 @@ def few_tiles_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="06-first-wall",
-        asks="Suppose T = 64, with one output for each thread, on an H200. There a block may "
-        "have 227 KiB of shared memory, and an SM holds 2048 threads. What happens at the launch?",
+        asks="You launch the kernel with T = 64 and one output for each thread. On an H200, a "
+        "block may have 227 KiB of shared memory, and an SM holds 2048 threads. What happens?",
         choices=(
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
@@ -99,16 +99,16 @@ QUESTIONS = (
                 "A block is never split: its threads share barriers, so all must be there at once.",
             ),
         ),
-        reveal="T = 64 makes {threads} threads, and a block has at most {most}, on every GPU. So "
-        "with one output for each thread T = 32 is the end. Shared memory would have been no "
+        reveal="With T = 64, a block has {threads} threads, but every GPU allows at most {most}. "
+        "So with one output for each thread, T = 32 is the end. Shared memory would have been no "
         "problem: the two tiles take {kib} KiB.",
         facts=wall_facts,
         spoilers=("at most 1024 threads, so T", "T = 32 is the end"),
     ),
     Number(
         id="06-dynamic",
-        asks="A launch of this kernel asks for 256 bytes of dynamic shared memory, room for two "
-        "tiles of 32 numbers. What does `out[0]` hold then?",
+        asks="A launch of this kernel asks for 256 bytes of dynamic shared memory, enough for "
+        "two tiles of 32 numbers. What does `out[0]` hold afterwards?",
         value=first_of_two_tiles,
         unit="",
         slips=(Trap(lambda: 1, "It would, if `twos` began where `ones` ends. Who says where?"),),
@@ -118,8 +118,8 @@ QUESTIONS = (
     ),
     Number(
         id="06-blocks",
-        asks="The tiled kernel with T = 32 has 1024 threads in a block, 32 registers in each of "
-        "them, and 8 KiB of shared memory. How many of its blocks does one SM of an H200 hold?",
+        asks="A block of the tiled kernel with T = 32 has 1024 threads with 32 registers each, "
+        "and 8 KiB of shared memory. How many of these blocks does one SM of an H200 hold?",
         value=lambda: fits(*TILED).blocks,
         unit="blocks",
         slips=(
@@ -129,11 +129,11 @@ QUESTIONS = (
             ),
             Trap(lambda: 32, "That is the number of slots. Which budget runs out first?"),
             Trap(
-                lambda: fits(*TILED).warps, "That is the number of warps. How many blocks are that?"
+                lambda: fits(*TILED).warps, "That is the number of warps. How many blocks is that?"
             ),
         ),
-        reveal="{answer}: they have {warps} warps and take all {registers} registers. Shared "
-        "memory, which everybody worries about, would hold {shared} blocks.",
+        reveal="{answer} blocks: together they have {warps} warps and take all {registers} "
+        "registers. Shared memory, which everybody worries about, would hold {shared} blocks.",
         facts=lambda: {
             "warps": fits(*TILED).warps,
             "registers": f"{fits(*TILED).registers_used:,}",
@@ -143,24 +143,24 @@ QUESTIONS = (
     ),
     Number(
         id="06-one-more",
-        asks="With the next version of the compiler the same kernel takes 33 registers instead "
-        "of 32. How many of its blocks does the SM hold now?",
+        asks="With the next version of the compiler, each thread of the same kernel takes 33 "
+        "registers instead of 32. How many blocks does the SM hold now?",
         value=lambda: fits(1024, 33, 8192).blocks,
         unit="blocks",
         slips=(
             Trap(lambda: 2, "Both blocks together would need more registers than there are."),
             Trap(lambda: 0, "One block still fits."),
         ),
-        reveal="{answer}, so {share} of the warps. A block fits whole or not at all. And it is "
-        "worse than it looks, since a warp's registers are rounded up to a multiple of {unit}: "
-        "not {exact} but {rounded}, which leaves room for {warps} warps.",
+        reveal="{answer} block, which is {share} of the warps. A block fits as a whole or not at "
+        "all. And it is worse than it looks, because a warp's registers are rounded up to a "
+        "multiple of {unit}: from {exact} to {rounded}, which leaves room for {warps} warps.",
         facts=one_more_facts,
         spoilers=("rounded up to a multiple of 256", "cliff"),
     ),
     Choose(
         id="06-small",
-        asks="A kernel has blocks of 32 threads, uses 24 registers per thread and no shared "
-        "memory, and runs on the same GPU. Which budget limits the number of its blocks on an SM?",
+        asks="On the same GPU, a kernel has blocks of 32 threads, uses 24 registers per thread "
+        "and uses no shared memory. Which budget limits the number of its blocks on an SM?",
         choices=(
             Choice("Warps.", "The SM has room for 64 of them."),
             Choice("Registers.", "A warp takes only 768 of the 65,536 registers."),
@@ -174,11 +174,11 @@ QUESTIONS = (
     ),
     Number(
         id="06-means",
-        asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs. A block has 512 "
-        "threads, and a thread has 44 registers. An SM of an H200 holds "
-        f"{EIGHT_EACH.warps} warps of this kernel ({100 * EIGHT_EACH.share:.0f} %), but "
-        f"{fits(*TILED).warps} warps of the tiled kernel ({100 * fits(*TILED).share:.0f} %). How "
-        "many times as fast as the tiled kernel is it there, for 4096 × 4096 matrices?",
+        asks="In `register_1d`, a kernel of lesson 08, each thread computes 8 outputs. A block "
+        f"has 512 threads with 44 registers each. An SM of an H200 holds {EIGHT_EACH.warps} "
+        f"warps of this kernel ({100 * EIGHT_EACH.share:.0f} %), but {fits(*TILED).warps} warps "
+        f"of the tiled kernel ({100 * fits(*TILED).share:.0f} %). For 4096 × 4096 matrices, how "
+        "many times as fast as the tiled kernel is `register_1d`?",
         value=lambda: gflops("register_1d") / gflops("tiled"),
         unit="times",
         within=0.2,
@@ -222,9 +222,9 @@ QUESTIONS = (
     ),
     Number(
         id="06-few-tiles",
-        asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an H200, "
-        "which has 132 SMs. Each SM has room for 8 such blocks. What percentage of that room is "
-        "filled?",
+        asks="C has 16 rows and 4096 columns, and each block computes a 16 × 16 tile. An H200 "
+        "has 132 SMs, and each SM has room for 8 such blocks. What percentage of this room do "
+        "the blocks fill?",
         value=filled_by_few_tiles,
         unit="%",
         within=0.05,

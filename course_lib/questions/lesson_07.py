@@ -103,8 +103,8 @@ def cured_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="07-turn-passes",
-        asks="Your kernel touches the tile twice: once along a row, once down a column. How many "
-        "wavefronts does a warp need down the column?",
+        asks="Your kernel accesses the tile twice: along a row and down a column. How many "
+        "wavefronts does the access down the column take?",
         value=lambda: passes_of_turn(along_a_row=False),
         unit="wavefronts",
         slips=(
@@ -117,8 +117,8 @@ QUESTIONS = (
     ),
     Number(
         id="07-three-bits",
-        asks="Many texts print `c ^ (r & 7)`, which uses three bits of the row. How many "
-        "wavefronts would the walk down a column of your strip take?",
+        asks="Many texts use `c ^ (r & 7)`, which takes only three bits of the row. How many "
+        "wavefronts would it take to read down a column of your strip?",
         value=lambda: passes_with_bits(7),
         unit="wavefronts",
         slips=(
@@ -140,8 +140,8 @@ QUESTIONS = (
     ),
     Number(
         id="07-wide",
-        asks="Now each lane loads **16 bytes**, four neighbouring float32, and lane k + 1 begins "
-        "where lane k ends. How many wavefronts does the load of a warp take?",
+        asks="Now each lane loads **16 bytes**, four neighbouring float32 numbers, and lane k + "
+        "1 begins where lane k ends. How many wavefronts does one load of a warp take?",
         value=passes_of_wide,
         unit="wavefronts",
         slips=(Trap(lambda: 1, "No bank can deliver more than one word in a wavefront."),),
@@ -154,8 +154,8 @@ QUESTIONS = (
     ),
     Choose(
         id="07-pad-matmul",
-        asks="In the tiled matmul a warp reads `sA[ty, k]` and `sB[k, tx]`. Somebody pads both "
-        "tiles from 32 × 32 to 32 × 33, to be safe. What happens?",
+        asks="In the tiled matmul, a warp reads `sA[ty, k]` and `sB[k, tx]`. To be safe, someone "
+        "pads both tiles from 32 × 32 to 32 × 33. What happens?",
         choices=(
             Choice("It gets faster.", "Which of the two accesses walks down a column?"),
             Choice(
@@ -165,17 +165,17 @@ QUESTIONS = (
             ),
             Choice("It gets slower.", "And no conflict counter tells you why.", right=True),
         ),
-        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, "
-        "{size} × {size}). "
-        "Where rows begin at multiples of 16 bytes, the compiler loads four steps of `sA` at once. "
-        "Rows of 33 words don't: {loads} shared loads for each multiply–add became {padded_loads}.",
+        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, {size} × "
+        "{size}). Where rows begin at multiples of 16 bytes, the compiler loads four steps of "
+        "`sA` at once. Rows of 33 words do not, so {loads} shared loads for each multiply–add "
+        "became {padded_loads}.",
         facts=padded_facts,
         spoilers=("padding harms", "padding only harms", "padding without conflicts costs"),
     ),
     Number(
         id="07-seconds",
-        asks="A kernel transposes a matrix of 16384 × 16384, tile by tile, on an H200. How many "
-        "times as fast does it become when padding removes its 32-way conflict?",
+        asks="On an H200, a kernel transposes a 16384 × 16384 matrix tile by tile. By what "
+        "factor does the kernel become faster when padding removes its 32-way bank conflicts?",
         value=cured,
         unit="times",
         within=0.15,
@@ -189,8 +189,9 @@ QUESTIONS = (
     ),
     Number(
         id="07-neighbours",
-        asks="A colleague adds neighbours first. In the round that makes 32 sums, 32 threads are "
-        "at work, and thread t reads `sums[32 * t]`. How many wavefronts does that load take?",
+        asks="A colleague's kernel adds neighbours first. In the round that leaves 32 sums, 32 "
+        "threads are at work, and thread t reads `sums[32 * t]`. How many wavefronts does this "
+        "load take?",
         value=passes_of_last_warp,
         unit="wavefronts",
         slips=(

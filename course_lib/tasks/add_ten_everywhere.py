@@ -16,9 +16,9 @@ TASK = Task(
     asks=("bounds",),
     formula="out[i] = a[i] + 10",
     hints=(
-        "How many threads are in the blocks before block 2, if each block has four?",
+        "If each block has four threads, how many threads come before block 2?",
         "The blocks before this one have `cuda.blockIdx.x * cuda.blockDim.x` threads in all.",
-        "The last block may reach beyond the array, so the guard stays.",
+        "The last block may reach beyond the array, so keep the guard.",
     ),
     given='''\
 @cuda.jit

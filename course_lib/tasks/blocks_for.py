@@ -50,7 +50,7 @@ TASK = Task(
     ),
     hints=(
         "Ten elements in blocks of four take three blocks, and so do eleven and twelve.",
-        "`//` rounds down. What can you add to `elements` first, to round the result up?",
+        "`//` rounds down. What can you add to `elements` first, so that the result is rounded up?",
     ),
     given='''\
 def blocks_for(elements, threads):

@@ -55,7 +55,7 @@ def column_plus_row(a, b, out):
 ''',
     compared="This version checks each index against the length of its own array.",
     par=3,
-    meaning="Each element of `a` was read once for every column, and each of `b` once for "
-    "every row. The matrix product reads its numbers over and over in the same way, "
-    "and most of this course is about not fetching them again each time.",
+    meaning="Each element of `a` was read once for every column, and each of `b` once for every "
+    "row. The matrix product reads its numbers over and over in the same way, and most of this "
+    "course is about avoiding that.",
 )

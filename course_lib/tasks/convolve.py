@@ -33,7 +33,7 @@ TASK = Task(
     formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
         "Which part of A do the 256 threads of a block need together?",
-        "The block needs 20 × 20 elements. Each thread loads every 256th of them, as in a "
+        "The block needs 20 × 20 elements. Each thread loads every 256th element, as in a "
         "grid-stride loop.",
         "Element n of the tile is in row n // 20 and column n % 20. After the barrier, add up 25 "
         "products.",

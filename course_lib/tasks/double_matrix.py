@@ -34,7 +34,7 @@ TASK = Task(
     hints=(
         "`cuda.grid(2)` gives x first. Which of the two indices of `A` is x?",
         "x counts the columns and y the rows, so an element is `A[y, x]`.",
-        "The guard has to check both directions.",
+        "The guard has to check both x and y.",
     ),
     given='''\
 @cuda.jit

@@ -25,7 +25,7 @@ TASK = Task(
     hints=(
         "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",
         "In plain Python, `range(5, 20, 4)` gives 5, 9, 13, 17.",
-        "The loop starts at the thread's own number, stops at the array's end, and its step is "
+        "The loop starts at the thread's own number and stops at the array's end. Its step is "
         "the number of threads in the grid.",
     ),
     given='''\

@@ -16,11 +16,11 @@ TASK = Task(
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5)),
     asks=("bounds", "float32"),
     hints=(
-        "You have already written both halves: `outer_product` finds the element of a thread and "
-        "checks that it is inside, and `one_dot_product` computes the sum.",
+        "You have already written both halves: `outer_product` finds a thread's element and "
+        "checks that it is inside C, and `one_dot_product` computes the sum.",
         "`cuda.grid(2)` returns x first, then y. Here x is the row.",
-        "Take the sum of `one_dot_product`, and replace the zeros in it by the row and the column "
-        "of the thread.",
+        "Take the sum of `one_dot_product`, and replace its zeros with the row and the column of "
+        "the thread.",
     ),
     given='''\
 @cuda.jit
@@ -54,6 +54,6 @@ def naive_by_rows(A, B, C):
     compared="Here the surplus threads return at once, so the test is reversed: `and` becomes "
     "`or`.",
     par=6,
-    meaning="This is the first rung of the ladder. It has M · N threads that never wait for "
-    "each other, and they compute 2 · M · N · K FLOP in all.",
+    meaning="This is the first rung of the ladder. It has M·N threads that never wait for "
+    "each other, and they compute 2·M·N·K FLOP in all.",
 )

@@ -16,7 +16,7 @@ TASK = Task(
     asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
     formula="B[row, column] = A[column, row]",
     hints=(
-        "Down a column, which width of the tile makes the bank move on by one from row to row?",
+        "Which width of the tile makes the bank move on by one from each row to the next?",
         "The second size of the array is the length of a row. You need not use all of it.",
     ),
     given='''\

@@ -13,7 +13,7 @@ TASK = Task(
     shapes=("4",),
     reference=lambda: [0, 0, 7, 0],
     formula="out[2] = 7",
-    hints=("Write to an element of an array as in Python.", "The first element has index 0."),
+    hints=("You write to an array element just as in Python.", "The first element has index 0."),
     given='''\
 @cuda.jit
 def put_seven(out):

@@ -65,9 +65,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Take one thread. How many iterations does its loop have, and what does it load in each "
-        "of them?",
-        "M · N threads do the same as this one.",
+        "How many iterations does the loop of one thread have, and what does the thread load in "
+        "each iteration?",
+        "M·N threads do the same as this one.",
         "A float32 has 4 bytes.",
     ),
     given='''\

@@ -117,7 +117,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Lane 5 reads number offset + 5 * stride.",
+        "Lane 5 reads `x[offset + 5 * stride]`.",
         "A sector has 32 bytes, so it contains eight numbers: number 9 is in sector 1.",
         "Collect the sectors of all lanes in a set.",
     ),

@@ -115,8 +115,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "At its peak, suppose the SM starts 4 multiply-adds per clock, and each takes 2 "
-        "wavefronts. How many wavefronts per clock is that?",
+        "Suppose that at its peak, the SM starts 4 multiply-adds per clock, and each takes 2 "
+        "wavefronts. How many wavefronts per clock would that be?",
         "The SM gets one wavefront per clock instead of 8, so it runs at an eighth of its peak.",
         "The share can never be larger than 1.",
     ),

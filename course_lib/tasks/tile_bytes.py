@@ -100,7 +100,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "How many numbers are in a tile of BM × BK? How many in one of BK × BN?",
+        "How many numbers are in a BM × BK tile, and how many are in a BK × BN tile?",
         "A float32 has 4 bytes.",
     ),
     given='''\

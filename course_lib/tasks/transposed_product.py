@@ -14,8 +14,8 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="C = A.T @ B",
     hints=(
-        "This is the kernel of lesson 03 with a different loop. Which axis of A is as long as the "
-        "sum?",
+        "This is the kernel of lesson 03 with a different loop. Which axis of A does the sum run "
+        "over?",
         "The element `[row, k]` of A.T is the element `[k, row]` of A.",
         "k begins at 0, and the loop body ends with `k += 1`.",
     ),

@@ -43,7 +43,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "With 1024 numbers, what can 512 threads add at once, so that 512 sums are left?",
+        "Which numbers can 512 threads add at once, so that 512 sums are left?",
         "Each thread below `half` adds the number `half` places further on. After each round, "
         "`half` is halved.",
         "All threads must reach the barrier, so it belongs in the loop, but not in the `if`.",

@@ -84,7 +84,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A scheduler issues one instruction per clock. How many instructions fit into the wait?",
+        "A scheduler issues one instruction per clock. How many instructions can it issue during "
+        "the wait?",
         "Each warp has `independent` instructions to issue. In which direction do you round? And "
         "remember that an SM has four schedulers.",
     ),

@@ -95,7 +95,8 @@ TASK = Task(
         "Lane 5 reads word 5 * stride. In which bank is that?",
         "A `set` keeps only one copy of a word that several lanes ask for. Then count how many "
         "of the words are in each bank.",
-        "A list of 32 zeros, one for each bank, can keep the counts; the largest is the answer.",
+        "A list of 32 zeros, one for each bank, can keep the counts; the largest count is the "
+        "answer.",
     ),
     given='''\
 def wavefronts(stride):

@@ -156,13 +156,13 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("06-means", "And one more step of this kind halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share
      == occupancy("H200", 512, 44, 4096).share),
-    ("01", "so lesson 00 gave the same chip half as many",
+    ("01", "So lesson 00 gave only half this peak.",
      lambda: 2 * int(str(limits_of_addition()["peak"])) == device("H200").fp32_gflops),
     ("03", "compiles each iteration to 36 instructions",
      lambda: round(1 / (H200.entry("coalesced").ceiling or 1)) == 36),  # type: ignore[union-attr]
     ("05b", "that was worth a factor of two",
      lambda: 1.9 < in_forms("Numba, range") / in_forms("Numba, while") < 2.2),
-    ("05b", "even without the cost of loops, tiles gained far less than 32",
+    ("05b", "even without the cost of loops, tiles gained far less than a factor of 32",
      lambda: levels("coalesced").ms / levels("tiled").ms < 2),
     ("05b-faster", "there `range` costs little",
      lambda: times("tiled_while", "tiled") < 1.15),

@@ -48,7 +48,7 @@ def test_in_step_the_numbers_are_right_and_it_is_a_race_all_the_same(ours: Inter
     for barriers in (NO_FIRST, NO_SECOND, NONE):
         sentences = told(ours, barriers, IN_STEP)
         assert not any("✗" in each for each in sentences)
-        assert "right. But only this time. In every order the emulator reports" in sentences[-1]
+        assert "right. But only this time. In every order, the emulator reports" in sentences[-1]
 
 
 def test_the_still_shows_both_races_and_the_file_is_small(ours: Interactive) -> None:

@@ -38,7 +38,7 @@ def test_the_fall_in_sectors_is_the_one_that_was_counted() -> None:
 def test_what_a_step_touched_before() -> None:
     traffic = of_one_block("naive_by_rows").arrays
     per_request = {name: traffic[name].load_sectors // traffic[name].load_requests for name in "AB"}
-    assert "{A} sectors for A and {B} for B".format(**per_request) in ASKS["03-step"]
+    assert "{A} sectors of A and {B} of B".format(**per_request) in ASKS["03-step"]
 
 
 def test_both_ways_of_adding_up_load_as_often() -> None:
@@ -52,7 +52,7 @@ def test_the_first_warp_of_a_block_is_two_rows() -> None:
     lanes = np.zeros((16, 16), np.int32)
     run(WHO_AM_I, 1, (16, 16), lanes)
     assert sorted(lanes[:2].reshape(-1)) == list(range(32))
-    assert "`threadIdx.y` = 0 and 1" in CELLS["lanes"]
+    assert "`threadIdx.y` 0 and 1" in CELLS["lanes"]
 
 
 def test_bytes_are_merged_in_the_warp_before_any_cache() -> None:
@@ -60,7 +60,7 @@ def test_bytes_are_merged_in_the_warp_before_any_cache() -> None:
     seen, counted = levels("coalesced"), of_one_block("matmul_coalesced")
     merged = 1 - 32 * counted.global_load_sectors / counted.global_load_bytes
     assert 1 - seen.l1_gb / seen.requested_gb == pytest.approx(merged, abs=1e-3)
-    assert "**before** any cache" in CELLS["h200-read"]
+    assert "**before** they reach any cache" in CELLS["h200-read"]
 
 
 @pytest.mark.parametrize("kernel", ["naive", "coalesced"])
@@ -76,5 +76,5 @@ def test_what_can_be_taught_is_what_the_function_counts() -> None:
     assert sectors is not None
     neighbours, column = sectors(1, 0), sectors(64, 0)
     taught = CELLS["teach"]
-    assert f"{neighbours} sectors for 32 neighbouring float32 numbers" in taught
-    assert f"{column} sectors for a column" in taught
+    assert f"{neighbours} sectors if they read 32 neighbouring float32 numbers" in taught
+    assert f"{column} sectors if they read down a column" in taught

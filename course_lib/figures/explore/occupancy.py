@@ -85,8 +85,8 @@ def _choice(key: str, label: str, counts: list[int], start: int) -> Control:
 
 
 _CAUTION = (
-    "This is theoretical occupancy: the most that can be resident. It is a means; a kernel with "
-    "less of it can be the faster one."
+    "This is theoretical occupancy: the most that can be resident. It is only a means: a kernel "
+    "with lower occupancy can be the faster one."
 )
 
 

@@ -302,7 +302,7 @@ def step_through(
 
     def still() -> Picture:
         place, asked = costliest(own.places, lambda *each: chart.cost(read(*each)))
-        title = f"the costliest: {place.name}"
+        title = f"Costliest: {place.name}"
         return draw_still(Request(title, asked.addresses, asked.lanes, place.array), place.itemsize)
 
     scene = Scene(WIDTH, chart.bottom)

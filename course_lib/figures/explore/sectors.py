@@ -79,8 +79,8 @@ class SectorMap(Chart[Footprint]):
     def _draw_key(self, scene: Scene) -> None:
         y = self.top + 36
         entries = (
-            ("cell", f"sector of {SECTOR_BYTES} bytes, stays in memory"),
-            ("a-soft", "moved, for these lanes"),
+            ("cell", f"sector of {SECTOR_BYTES} bytes that is not moved"),
+            ("a-soft", "moved for these lanes"),
             ("", "bytes that a lane uses"),
         )
         x = 0.5
@@ -160,7 +160,8 @@ class SectorMap(Chart[Footprint]):
             f"{touched.used_bytes} of them used, {touched.percent}."
         )
         if len(touched.lanes) > 1 and len(set(touched.addresses)) == 1:
-            return f"{count} All want one element (a broadcast), so one sector serves all."
+            told = "All lanes want one element (a broadcast), so one sector serves them all."
+            return f"{count} {told}"
         fewest = touched.fewest_sectors
         if sectors > fewest:
             return f"{count} Side by side, the same bytes would fit into {fewest}."

@@ -229,7 +229,7 @@ def _still(
         if races[v] and (len(removed) == 1 or v == 0)
     ]
     if not runs:
-        told = f"With any one barrier of {setup.kernel.name} taken out, there is still no race."
+        told = f"If any one barrier of {setup.kernel.name} is removed, there is still no race."
         return lines_of_text("No race to watch", [told])
     return races_in_time(runs, warps)
 

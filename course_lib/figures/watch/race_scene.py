@@ -85,7 +85,7 @@ class RaceStory:
 
     def _draw_code(self, scene: Scene) -> None:
         x = self._code_left
-        scene.text(14, self.below, "who has come how far", "bold")
+        scene.text(14, self.below, "how far each warp has come", "bold")
         for number, (_, words) in enumerate(self.code):
             y = self.below + 22 + number * _LINE
             scene.text(x, y, words, "small mono", name=f"code{number}")
@@ -237,7 +237,7 @@ class RaceStory:
         for row in self._sync_rows():
             if self.code[row][0] in self.removed[barriers]:
                 patch[f"code{row}"] = {"class": "small mono muted dim"}
-                patch[f"gone{row}"] = {"text": "✗ taken out"}
+                patch[f"gone{row}"] = {"text": "✗ removed"}
         return patch
 
     # -- words -----------------------------------------------------------------------------------
@@ -255,11 +255,11 @@ class RaceStory:
     def _say_start(self, barriers: int) -> str:
         gone = self.removed[barriers]
         if not gone:
-            taken = "No barrier is taken out."
+            taken = "No barrier has been removed."
         elif len(gone) == 1:
-            taken = f"The barrier of line {gone[0]} is taken out."
+            taken = f"The barrier in line {gone[0]} has been removed."
         else:
-            taken = f"The barriers of lines {joined(map(str, gone))} are taken out."
+            taken = f"The barriers in lines {joined(map(str, gone))} have been removed."
         return f"{taken} Press step, and watch who runs ahead."
 
     def _say_beat(self, run: Showing, number: int) -> str:
@@ -310,9 +310,9 @@ class RaceStory:
         else:
             told = f"In the end every element of {name} is right."
         if race is None:
-            return told + " In no order can it be otherwise: the emulator finds no race."
+            return told + " It would be right in any order, because the emulator finds no race."
         lucky = "" if wrong else "But only this time. "
-        return f"{told} {lucky}In every order the emulator reports: {race}"
+        return f"{told} {lucky}In every order, the emulator reports: {race}"
 
 
 def key_of(runs: Iterable[Showing]) -> str:
