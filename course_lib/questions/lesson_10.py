@@ -108,8 +108,7 @@ QUESTIONS = (
             Trap(lambda: 4, "That is the factor on some smaller GPUs."),
             Trap(
                 lambda: 2 * of_float32(),
-                "Data sheets often print this figure, but it holds only for sparse matrices. For "
-                "dense ones, it is half as much.",
+                "Data sheets often print this figure, but it holds only for sparse matrices.",
             ),
         ),
         reveal="{answer} times: the tensor cores do {tensor} TFLOP/s for dense matrices, and the "
@@ -133,7 +132,7 @@ QUESTIONS = (
             Trap(lambda: 4 * 11 + 3, "Each lane holds sums in two rows, eight apart."),
             Trap(
                 lambda: 4 * 3 + 6,
-                "A lane holds two neighbouring columns, so t is not the column itself.",
+                "Each lane holds two neighbouring columns.",
             ),
             Trap(lambda: 11, "That is the number of the row. Four lanes share each row."),
         ),
@@ -244,8 +243,7 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 10 / 7,
-                "Do not divide the numbers of bits: each fraction bit halves the "
-                "distance between two numbers.",
+                "Do not divide the numbers of bits: each bit halves the distance between numbers.",
             ),
         ),
         reveal="{answer}, since each of the three missing bits doubles the error: it is {half} "

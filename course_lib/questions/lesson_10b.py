@@ -140,8 +140,7 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 2,
-                "Two stages hide a copy behind a product only if the copy is the "
-                "shorter of the two.",
+                "Two stages hide a copy behind a product only if the copy is shorter.",
             ),
         ),
         reveal="{answer}: as many as products fit into the time of a copy, and one more for the "
@@ -180,7 +179,7 @@ QUESTIONS = (
     ),
     Number(
         id="10b-rounded",
-        asks="Now the elements of C are stored as bfloat16. How many bytes are stored for the 256 "
+        asks="Now the elements of C are stored as bfloat16. How many bytes are stored for its 256 "
         "× 256 elements?",
         value=lambda: SIDE * SIDE * BF16_BYTES,
         unit="bytes",
@@ -208,7 +207,7 @@ QUESTIONS = (
             Trap(lambda: asked_by_two_blocks() / 2, "Only what both need is sent once."),
         ),
         other="How many rows and columns do two separate blocks request, and how many does the "
-        "pair request? Each row or column has 64 numbers of 2 bytes.",
+        "pair? Each has 64 numbers of 2 bytes.",
         reveal="{answer}, a third of what two separate blocks request: instead of {alone} rows and "
         "columns, the pair requests only {together}. Each block fetches half of the shared rows "
         "for both.",

@@ -129,8 +129,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Because whole strips of A and B do not fit into shared memory.",
-                "At K = 4096, a strip of 32 rows is 512 KiB. (Steps are useful for another reason "
-                "later: while one tile is multiplied, the next one can be on its way.)",
+                "At K = 4096, a strip of 32 rows is 512 KiB. (Steps have another use later: while "
+                "one tile is multiplied, the next one can be on its way.)",
                 right=True,
             ),
             Choice(
@@ -318,8 +318,7 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: 1 / 8,
-                "That counts only one side of the square. Both sides are loaded, 8 "
-                "+ 8 values, for 64 multiply–adds.",
+                "Both sides of the square are loaded, 8 + 8 values, for 64 multiply–adds.",
             ),
             Trap(
                 lambda: loads_per_multiply_add(8, 1),
@@ -403,8 +402,8 @@ QUESTIONS = (
         unit="registers",
         why="32 lanes share 256 numbers, so each lane has 8 of them. Two fit into a register, so a "
         "lane holds {answer} registers.",
-        other="How many numbers does A have, how many of them belong to one lane, and how many "
-        "bits does each number take?",
+        other="How many numbers does A have, how many of them belong to one lane, and how long is "
+        "each?",
         hint="A register has 32 bits.",
         slips=(
             Trap(lambda: 8, "A lane holds that many numbers. Two of them share a register."),
@@ -477,8 +476,8 @@ QUESTIONS = (
     Number(
         id="12-unfused",
         asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write the scores and "
-        "the weights to global memory and read them again, and a single kernel keeps them on the "
-        "chip. How many times as many bytes as the single kernel do the three kernels move?",
+        "the weights to global memory and read them again. A single kernel keeps them on the chip. "
+        "How many times as many bytes as the single kernel do the three kernels move?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,
