@@ -83,8 +83,8 @@ QUESTIONS = (
     Number(
         id="10b-passes",
         asks="Each of a block's two warpgroups computes 64 × 256 outputs, and `wgmma` reads both "
-        "operands from shared memory. For the work of one m16n8k16, how many wavefronts do these "
-        "reads take at least?",
+        "operands from shared memory. For the work of one m16n8k16, what is the least number of "
+        "wavefronts that these reads take?",
         value=lambda: passes_per_mma(64, 256),
         unit="wavefronts",
         within=0.01,

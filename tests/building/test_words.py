@@ -33,12 +33,12 @@ BUDGETS = {
     "09": (905, 760),
     "09b": (915, 830),
     "10": (1135, 880),
-    "10b": (1570, 1035),  # six steps from rung 11 to rung 12, each read, predicted and counted
-    "10c": (790, 535),
+    "10b": (1560, 1035),  # six steps from rung 11 to rung 12, each read, predicted and counted
+    "10c": (780, 535),
     "11": (690, 740),
-    "11b": (1125, 530),  # six kernels to type
-    "12": (2865, 3395),
-    "13": (1405, 430),  # with a page on the languages that are not typed
+    "11b": (1110, 530),  # six kernels to type
+    "12": (2825, 3395),
+    "13": (1400, 430),  # with a page on the languages that are not typed
 }
 NUMBER = Number(
     id="00-writers",
