@@ -181,8 +181,8 @@ QUESTIONS = (
     Number(
         id="08-faster",
         asks=f"On an H200 an SM holds {FEW.warps} warps of `register_2d`, but {MANY.warps} warps "
-        "of `tiled`, which is four times as many. How many times as fast as `tiled` is "
-        "`register_2d` there, for 4096 × 4096 matrices? Both are written in Numba with `range`.",
+        "of `tiled`, which is four times as many. For 4096 × 4096 matrices, by what factor is "
+        "`register_2d` faster than `tiled`? Both are written in Numba with `range`.",
         value=times_faster,
         unit="times",
         within=0.2,

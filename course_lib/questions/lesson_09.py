@@ -199,8 +199,8 @@ QUESTIONS = (
     ),
     Number(
         id="09-faster",
-        asks="`warp_tiled` has both wide loads and warp tiles. How many times as fast as "
-        "`register_2d` is it on an H200, for 4096 × 4096 matrices?",
+        asks="`warp_tiled` has both wide loads and warp tiles. For 4096 × 4096 matrices on an "
+        "H200, by what factor is it faster than `register_2d`?",
         value=times_faster,
         unit="times",
         within=0.08,

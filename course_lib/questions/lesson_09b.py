@@ -119,7 +119,8 @@ QUESTIONS = (
     Choose(
         id="09b-published",
         asks="S. Boehm published a ladder of kernels in CUDA C++ on an A6000, and one of them has "
-        "two buffers. How fast is it compared with his kernel that has warp tiles?",
+        "two buffers. Compared with his kernel that has warp tiles, how fast is the one with two "
+        "buffers?",
         choices=(
             Choice("A fifth faster.", "You would expect that, and it is true in our ladder."),
             Choice(

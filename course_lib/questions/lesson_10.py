@@ -94,7 +94,7 @@ QUESTIONS = (
     Number(
         id="10-other-roof",
         asks="On an H100, the tensor cores have one roof for 16-bit numbers, and the CUDA cores "
-        "have another for float32. How many times as high as the CUDA cores' roof is the tensor "
+        "have another for float32. By what factor is the tensor cores' roof higher than the CUDA "
         "cores' roof?",
         value=of_float32,
         unit="times",
@@ -231,7 +231,7 @@ QUESTIONS = (
     Number(
         id="10-bits",
         asks="Random matrices are rounded, once to float16 and once to bfloat16, and then "
-        "multiplied. How many times as large as the error with float16 is the error with bfloat16?",
+        "multiplied. By what factor is the error with bfloat16 larger than the error with float16?",
         value=lambda: error_of("bfloat16") / error_of("float16"),
         unit="times",
         within=0.1,

@@ -195,13 +195,13 @@ QUESTIONS = (
         id="10b-shared-tile",
         asks="So far, each of two blocks requested 128 rows of A and 256 columns of B. As a pair, "
         "they compute two tiles of 256 × 128 side by side, and the rows of A that both need are "
-        "sent only once. How many bytes fewer are loaded? (K is 64.)",
+        "sent only once. How many fewer bytes are loaded? (K is 64.)",
         value=lambda: asked_by_two_blocks() - asked_by_a_pair(),
         unit="bytes",
         slips=(
             Trap(
                 lambda: (asked_by_two_blocks() - asked_by_a_pair()) / 2,
-                "That is how many numbers fewer are loaded. How many bytes does each take?",
+                "That is how many fewer numbers are loaded. How many bytes does each take?",
             ),
             Trap(lambda: asked_by_a_pair(), "That is what the pair still loads."),
             Trap(lambda: asked_by_two_blocks() / 2, "Only what both need is sent once."),
@@ -248,7 +248,8 @@ QUESTIONS = (
         id="10b-band",
         asks=f"At 8192, C has {ROWS} × {COLUMNS} tiles of {TILE_ROWS} × {TILE_COLUMNS}, and "
         f"{BLOCKS} blocks run at once. A band may have 1, 2, 4, 8, 16, 32 or 64 rows of tiles. "
-        f"With which of these do the {BLOCKS} blocks need the fewest rows of A and columns of B?",
+        f"For which of these heights do the {BLOCKS} blocks need the fewest rows of A and "
+        "columns of B?",
         value=best_band,
         unit="rows of tiles",
         slips=(

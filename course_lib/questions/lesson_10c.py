@@ -158,8 +158,8 @@ QUESTIONS = (
     ),
     Number(
         id="10c-once",
-        asks="For 4096 × 4096 numbers on an H200, how many times as fast as PyTorch's own softmax "
-        "is `softmax_once`, in Numba? (A number below 1 means that it is slower.)",
+        asks="For 4096 × 4096 numbers on an H200, by what factor is `softmax_once`, in Numba, "
+        "faster than PyTorch's own softmax? (A factor below 1 means that it is slower.)",
         value=once_over_pytorch,
         unit="times",
         within=0.2,

@@ -72,8 +72,8 @@ QUESTIONS = (
     ),
     Number(
         id="11-factor",
-        asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. "
-        "By which factor must `total` be multiplied before the new term is added?",
+        asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. By "
+        "what factor must `total` be multiplied before the new term is added?",
         value=factor,
         unit="",
         within=0.02,

@@ -89,8 +89,8 @@ QUESTIONS = (
         id="11b-exponential",
         asks="In one clock cycle, an SM of an H100 starts 16 exponentials, and its tensor cores do "
         "2,048 multiply-adds in bfloat16. At d = 64, each score takes multiply-adds in both "
-        "products, and one exponential. How many times as long as the multiply-adds does the "
-        "exponential take?",
+        "products, and one exponential. What is the time for the exponential, divided by the time "
+        "for the multiply-adds?",
         value=exponential_over_products,
         unit="times",
         within=0.02,
@@ -115,8 +115,8 @@ QUESTIONS = (
     Number(
         id="11b-fused",
         asks="Take one head of 8192 tokens with d = 32, in float32 on an H200. PyTorch's three "
-        "kernels store S and P, but a solution of exercise 11 stores neither. How many times as "
-        "long as PyTorch's kernels does the solution take?",
+        "kernels store S and P, but a solution of exercise 11 stores neither. What is the time of "
+        "the solution, divided by the time of PyTorch's kernels?",
         value=fused_over_unfused,
         unit="times",
         within=0.2,

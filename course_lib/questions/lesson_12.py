@@ -456,7 +456,7 @@ QUESTIONS = (
     ),
     Number(
         id="12-rescale",
-        asks="Lesson 11. So far the largest score is 2, and the next tile contains a 4. By which "
+        asks="Lesson 11. So far the largest score is 2, and the next tile contains a 4. By what "
         "factor does the kernel multiply its sum of the weights so far?",
         value=lambda: exp(2 - 4),
         unit="",
@@ -477,7 +477,7 @@ QUESTIONS = (
         id="12-unfused",
         asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write the scores and "
         "the weights to global memory and read them again. A single kernel keeps them on the chip. "
-        "How many times as many bytes as the single kernel do the three kernels move?",
+        "By what factor do the three kernels move more bytes than the single one?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,

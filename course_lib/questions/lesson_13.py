@@ -123,12 +123,12 @@ QUESTIONS = (
         "larger tile?",
         choices=(
             Choice(
-                "A little faster: fewer bytes, and more reuse.",
+                "A little faster, because it requests fewer bytes.",
                 "It would be faster if there were room for its sums. How many sums does each "
                 "thread have to keep?",
             ),
             Choice(
-                "About as fast: something else binds.",
+                "About as fast, because something else is the limit.",
                 "Something else does limit the larger tile, but far more than that. Count its "
                 "registers.",
             ),

@@ -245,8 +245,8 @@ WHITEBOARD: tuple[Question, ...] = (
     ),
     Number(
         id="12-climb",
-        asks="On an H200, the ladder leads from `naive` in float32 to `tma` in bfloat16. At 4096 "
-        "× 4096 × 4096, how many times as fast as `naive` is the top of the ladder?",
+        asks="On an H200, the ladder leads from `naive` in float32 to `tma` in bfloat16. At 4096 × "
+        "4096 × 4096, by what factor is the top of the ladder faster than `naive`?",
         value=lambda: _gflops(TOP) / _gflops("naive"),
         unit="times",
         within=0.35,
