@@ -36,7 +36,7 @@ BUDGETS = {
     "10b": (1560, 1035),  # six steps from rung 11 to rung 12, each read, predicted and counted
     "10c": (780, 535),
     "11": (690, 740),
-    "11b": (1110, 530),  # six kernels to type
+    "11b": (1110, 535),  # six kernels to type
     "12": (2825, 3395),
     "13": (1400, 430),  # with a page on the languages that are not typed
 }
