@@ -370,7 +370,7 @@ RUNGS: tuple[Rung, ...] = (
         "coalesced",
         "03",
         "The lanes of a warp read neighbouring elements, so one request needs fewer sectors.",
-        "L1 still: two loads for every multiply-add.",
+        "Still L1, with two loads for every multiply-add.",
         1986.5,
     ),
     Rung(
@@ -384,7 +384,7 @@ RUNGS: tuple[Rung, ...] = (
         "register_1d",
         "08",
         "A thread computes a column of outputs, so a value in a register serves several sums.",
-        "Shared memory and instruction slots alike.",
+        "Shared memory and issue slots, about equally.",
         8474.7,
     ),
     Rung(
@@ -397,15 +397,15 @@ RUNGS: tuple[Rung, ...] = (
     Rung(
         "vectorised",
         "09",
-        "One instruction loads 16 bytes, so fewer of them are spent on moving data.",
-        "The same wavefronts; and loading and multiplying still take turns.",
+        "One instruction loads 16 bytes, so fewer instructions just move data.",
+        "The same wavefronts. Loading and multiplying still take turns.",
         18237.3,
     ),
     Rung(
         "warp_tiled",
         "09",
         "Each warp owns a block of the tile, so its loads serve all of its lanes.",
-        "Nothing is full: its warps wait for the next tile.",
+        "No unit is full, but its warps wait for the next tile.",
         21779.3,
     ),
 )

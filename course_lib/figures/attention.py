@@ -31,11 +31,12 @@ def attention_tiles() -> Picture:
     _tell(pen)
     pen.footnote(f"{_TOKENS} tokens. K and V are drawn sideways, so the keys run across.")
     return pen.picture(
-        f"The scores of {_TOKENS} tokens, {_TOKENS} by {_TOKENS}, as an empty square: it is never "
-        f"stored. Q is to its left, K and V are above it, and O is to its right. A block owns "
-        f"{_QUERIES} rows of Q and O. Of the scores it holds {_QUERIES} by {_KEYS}, those of the "
-        f"tile of K and V that is in shared memory; {_TILE} tiles before it are forgotten, and "
-        f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept."
+        f"The matrix of scores of {_TOKENS} tokens is an empty square, {_TOKENS} by {_TOKENS}, "
+        f"because it is never stored. Q is to its left, K and V are above it, and O is to its "
+        f"right. A block owns {_QUERIES} rows of Q and O. It holds only {_QUERIES} by {_KEYS} "
+        f"scores at a time, for the tile of K and V that is in shared memory. The scores of the "
+        f"{_TILE} tiles before it are discarded, and {_TOKENS // _KEYS - _TILE - 1} more will "
+        "follow. The maximum and the sum of each row are kept."
     )
 
 

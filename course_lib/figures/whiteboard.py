@@ -14,7 +14,7 @@ from course_lib.measurements import Entry, Measurements
 UPPER: Mapping[str, tuple[str, str]] = {
     "double_buffered": (
         "The next tile is on its way while this one is multiplied.",
-        "Issue slots, and most of them multiply.",
+        "Issue slots, most of which go to multiply-adds.",
     ),
     "cp_async": (
         "Copies run by themselves, and need neither registers nor stores.",
@@ -29,7 +29,7 @@ UPPER: Mapping[str, tuple[str, str]] = {
         "Tensor cores, and the power that they draw.",
     ),
     "tma": (
-        "A copy engine fills shared memory, blocks stay and take tile after tile.",
+        "A copy engine fills shared memory, and blocks stay for tile after tile.",
         "Tensor cores and power, as for cuBLAS.",
     ),
 }

@@ -94,11 +94,14 @@ QUESTIONS = (
         slips=(
             Trap(lambda: 1, "The element of B is loaded once. How many elements of A are loaded?"),
             Trap(lambda: 8, "Those are the elements of A. What are they multiplied by?"),
-            Trap(lambda: 16, "The element of B stays in its register for all eight."),
+            Trap(
+                lambda: 16, "The element of B stays in a register and is used for all eight sums."
+            ),
         ),
-        reveal="{answer}: one of B, which serves eight sums, and eight of A, which serve one sum "
-        "each. However long the column is, a multiply-add needs more than one load.",
-        spoilers=("one of B, which serves eight", re.compile(r"\b(9|nine) loads for 8")),
+        reveal="{answer}: one element of B, which serves eight sums, and eight elements of A, "
+        "which serve one sum each. However long the column is, a multiply-add needs more than one "
+        "load.",
+        spoilers=("one element of B, which serves eight", re.compile(r"\b(9|nine) loads for 8")),
     ),
     Number(
         id="08-square",
@@ -112,13 +115,13 @@ QUESTIONS = (
                 "That is the number for a column of 64 outputs. A square shares the "
                 "elements of A as well.",
             ),
-            Trap(lambda: 128, "That would be the number if the thread kept nothing."),
+            Trap(lambda: 128, "It would load that many if it kept no number in a register."),
             Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
             Trap(lambda: 8, "It needs eight elements of A. How many elements of B does it need?"),
         ),
-        reveal="{answer}: eight of A and eight of B, and every pair is multiplied. That is one "
-        "load for four multiply-adds, where the tiled kernel needs two loads for one "
-        "multiply-add.",
+        reveal="{answer}: eight of A and eight of B. Each of the eight numbers of A is multiplied "
+        "by each number of B. So one load is enough for four multiply-adds, where the tiled kernel "
+        "needs two loads for a single one.",
         spoilers=("eight of A and eight of B", re.compile(r"\b16 loads for 64")),
     ),
     Number(
@@ -130,14 +133,16 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: 16,
-                "It would be, if the 16 numbers were far apart. But they are neighbours.",
+                "It would need 16 loads if the numbers were far apart. But they are neighbours.",
             ),
             Trap(
-                lambda: 8, "That would be two numbers at a time. The widest load fetches 128 bits."
+                lambda: 8,
+                "Then each load would fetch two numbers. The widest load fetches 128 bits.",
             ),
             Trap(
                 lambda: 2,
-                "That would be one load for a and one for b. The widest load fetches 128 bits.",
+                "Then one load would fetch all of a, and one all of b. The widest load fetches 128 "
+                "bits.",
             ),
         ),
         reveal="{answer}: an `LDS.128` loads four neighbouring numbers. They are neighbours "
@@ -146,18 +151,18 @@ QUESTIONS = (
     ),
     Choose(
         id="08-which-habit",
-        asks="The kernel is right and its loop is `for k in range(16)`. Which change saves the "
-        "most instructions?",
+        asks="The kernel is right, and its loop is `for k in range(16)`. Which of these changes "
+        "saves the most instructions?",
         choices=(
             Choice(
                 "`@cuda.jit(fastmath=True)`",
-                "It changes how float32 is rounded. Multiply-adds are fused without it, and the "
-                "other instructions stay.",
+                "This option changes how float32 is rounded. Multiply-adds are fused without it, "
+                "too, and the other instructions stay.",
             ),
             Choice(
-                "`x = np.uint32(cuda.threadIdx.x)`, and y alike",
-                "It helps: to Numba `threadIdx` is a signed number, and in Python `A[-1]` is the "
-                "last row, so a signed index carries a test. But these tests are few here.",
+                "`x = np.uint32(cuda.threadIdx.x)`, and the same for y",
+                "It helps: Numba treats `threadIdx` as signed, and since `A[-1]` is the last row "
+                "in Python, a signed index has to be tested. But there are few such tests here.",
             ),
             Choice(
                 "`for k in unroll(16)`",
@@ -167,8 +172,8 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="For each multiply-add, counted over a whole tile for sm_75, the given kernel "
-        "takes {plain} instructions. It takes {unsigned} with unsigned indices and {unrolled} "
+        reveal="We counted the instructions of a whole tile on sm_75. Per multiply-add, the kernel "
+        "takes {plain} instructions as it is, {unsigned} with unsigned indices, and {unrolled} "
         "with the loop unrolled.",
         facts=instruction_facts,
         spoilers=("1.55 with unsigned",),
@@ -176,8 +181,8 @@ QUESTIONS = (
     Number(
         id="08-faster",
         asks=f"On an H200 an SM holds {FEW.warps} warps of `register_2d`, but {MANY.warps} warps "
-        "of `tiled`, which is four times as many. How many times as fast as `tiled` is "
-        "`register_2d` there, for 4096 × 4096 matrices? Both are written in Numba with `range`.",
+        "of `tiled`, which is four times as many. For 4096 × 4096 matrices, by what factor is "
+        "`register_2d` faster than `tiled`? Both are written in Numba with `range`.",
         value=times_faster,
         unit="times",
         within=0.2,
@@ -188,12 +193,14 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 1,
-                "There are fewer loads but also fewer warps, and the two do not cancel each other.",
+                "There are fewer loads and also fewer warps, but these two effects do not cancel "
+                "out.",
             ),
-            Trap(lambda: 2, "Fewer loads are worth more than that."),
+            Trap(lambda: 2, "Saving loads gains more than that."),
             Trap(
                 lambda: 8,
-                "The loads in the source fall to an eighth, and then something else is the limit.",
+                "The source does have only an eighth of the loads, but then something else becomes "
+                "the limit.",
             ),
         ),
         reveal="{answer}: {tiled} and {square} GFLOP/s ({where}, Numba). Each thread has {sums} "
@@ -205,31 +212,38 @@ QUESTIONS = (
     Number(
         id="08-epilogue",
         asks="A first kernel stores C = A @ B, and a second one adds the bias to C and sets "
-        "negative numbers to zero. How often does each element of C travel between registers and "
-        "memory?",
+        "negative numbers to zero. How many times does each element of C travel between registers "
+        "and memory?",
         value=trips_of_c,
         unit="times",
         slips=(
-            Trap(lambda: 1, "That is the product's store. Where does the second kernel get C?"),
+            Trap(
+                lambda: 1,
+                "That is the store of the first kernel. Where does the second kernel get C from?",
+            ),
             Trap(
                 lambda: 2,
                 "That counts the store of the product and the load of the second "
                 "kernel. Where does the second kernel put its result?",
             ),
-            Trap(lambda: 4, "The product need not read C: its sums begin in registers."),
+            Trap(
+                lambda: 4, "The first kernel need not read C, because its sums begin in registers."
+            ),
         ),
-        reveal="{answer} times: the product stores it, the second kernel loads it and stores it "
-        "once more. An addition and a comparison are not worth these two trips too many.",
+        reveal="{answer} times: the first kernel stores it, and the second kernel loads it and "
+        "stores it once more. An addition and a comparison are not worth these two trips too many.",
         spoilers=("two trips too many", "loads it and stores it once more"),
     ),
     Choose(
         id="08-sixteen",
-        asks="If 8 × 8 outputs are good, 16 × 16 need 32 loads for 256 multiply-adds, half as many "
-        "for each. Where does the compiler put the 256 sums?",
+        asks="With 16 × 16 outputs, a thread needs only 32 loads for 256 multiply-adds. Per "
+        "multiply-add, that is half as many as with 8 × 8 outputs. Where does the compiler put the "
+        "256 sums?",
         choices=(
             Choice(
                 "The compiler refuses the kernel.",
-                "It never gives up for lack of registers. It has another place for the numbers.",
+                "A compiler never gives up for lack of registers. It has another place for the "
+                "numbers.",
             ),
             Choice(
                 "Some of them go to memory and back.",
@@ -241,10 +255,10 @@ QUESTIONS = (
                 "A thread can have 255 registers. How many sums are there?",
             ),
         ),
-        reveal="{registers} registers, and {bytes} bytes of each thread **spill** into local "
-        "memory: this memory belongs to one thread, but it is no faster than L1. In "
-        "each iteration of the hot loop, {local} instructions carry sums to and fro, "
-        "besides {ffma} multiply-adds. Check the spills whenever you enlarge a tile.",
+        reveal="The kernel takes {registers} registers, and {bytes} bytes of each thread **spill** "
+        "into local memory. This memory belongs to one thread, but it is no faster than L1. In "
+        "each iteration of the hot loop, {local} instructions carry sums to and fro, besides "
+        "{ffma} multiply-adds. Check for spills whenever you enlarge a tile.",
         facts=spill_facts,
         spoilers=("carry sums to and fro", re.compile(r"\b256 bytes of each thread")),
     ),

@@ -64,12 +64,12 @@ def load_facts() -> dict[str, object]:
     return {"held": global_loads("held"), "where": counted("eight_by_eight").label}
 
 
-FAR_APART = "Lanes load numbers that are far apart: let neighbouring lanes load neighbours."
-QUEUES = "Lanes wait for the same bank: make the rows in shared memory one word longer."
+FAR_APART = "The lanes load numbers that are far apart: let neighbouring lanes load neighbours."
+QUEUES = "The lanes wait for the same bank: make the rows in shared memory one word longer."
 AGAIN = "A block loads the same numbers again and again: stage them in shared memory."
-BRANCHES = "The lanes of a warp take different branches: let whole warps take one."
-NO_SHARED = "This kernel has no shared memory."
-AS_ONE = "The branch efficiency is 100 %: every warp goes one way."
+BRANCHES = "The lanes of a warp take different branches: let all lanes of a warp take the same one."
+NO_SHARED = "This kernel uses no shared memory."
+AS_ONE = "The branch efficiency is 100 %, so no warp ever splits at a branch."
 
 
 def of_first() -> dict[str, object]:
@@ -88,8 +88,8 @@ def of_third() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="08b-which-counter",
-        asks="The loads of your transpose run along rows of A, its stores down columns of B. Which "
-        "counter shows that the stores are not coalesced?",
+        asks="The loads of your transpose run along rows of A, and its stores run down columns of "
+        "B. Which counter shows that the stores are not coalesced?",
         choices=(
             Choice(
                 "The number of store requests.",
@@ -98,35 +98,36 @@ QUESTIONS = (
             ),
             Choice(
                 "The sectors of its stores.",
-                "A request along a row touches 4 sectors, one down a column up to 32.",
+                "A request along a row touches 4 sectors, and a request down a column up to 32.",
                 right=True,
             ),
             Choice(
                 "The bank conflicts of its stores.",
-                "Those belong to shared memory, and this kernel has no shared memory.",
+                "Only shared memory has bank conflicts, and this kernel does not use it.",
             ),
             Choice(
                 "The bytes that the threads store.",
                 "Every element is stored once, as in a copy.",
             ),
         ),
-        reveal="The kernel writes {direct} sectors for {requests} requests, {each} for each "
-        "request, where a copy writes {copy}. A request is a question; its cost is the number of "
-        "its sectors.",
+        reveal="With {requests} requests, the kernel writes {direct} sectors, which is {each} per "
+        "request. A copy writes only {copy}. The number of requests does not tell you what they "
+        "cost; the number of sectors does.",
         facts=store_facts,
-        spoilers=(re.compile(r"1,048,576 sectors"), "a request is a question"),
+        spoilers=(re.compile(r"1,048,576 sectors"), "does not tell you what they cost"),
     ),
     Choose(
         id="08b-noise",
         asks="The padded transpose of lesson 07 has no bank conflict in the emulator. How many "
-        "does the GPU count, in 32,768 loads from shared memory?",
+        "conflicts does the GPU count in 32,768 loads from shared memory?",
         choices=(
             Choice(
-                "None, as the emulator says.", "Almost, but other traffic takes wavefronts, too."
+                "None, as the emulator says.",
+                "Almost none. But other traffic takes wavefronts, too.",
             ),
             Choice(
                 "Some: fewer than one in a hundred.",
-                "And none of them comes from the kernel itself.",
+                "And none of these conflicts comes from the kernel itself.",
                 right=True,
             ),
             Choice(
@@ -135,9 +136,10 @@ QUESTIONS = (
                 "pattern, but the padded pattern has no conflicts.",
             ),
         ),
-        reveal="It counts {padded} in {loads} loads, {share}. They are wavefronts that were lost "
-        "to other traffic in the same memory. Conflicts of an access pattern are a multiple of "
-        "the loads: without padding, the GPU counts {unpadded}, which is {each} for each load.",
+        reveal="The GPU counts {padded} conflicts in {loads} loads, or {share}. These are "
+        "wavefronts that were lost to other traffic in the same memory. If an access pattern has "
+        "conflicts, there are several per load: without padding, the GPU counts {unpadded}, which "
+        "is {each} for each load.",
         facts=conflict_facts,
         spoilers=(
             "wavefronts that were lost to other traffic",
@@ -146,27 +148,27 @@ QUESTIONS = (
     ),
     Number(
         id="08b-restrict",
-        asks="Each thread of this kernel needs one number of `a`, and the source asks for it "
-        "twice. How many load instructions does the compiler generate?",
+        asks="Each thread of this kernel needs one number of `a`, but the source loads it twice. "
+        "How many load instructions does the compiler generate?",
         code=TWICE,
         value=lambda: global_loads("between"),
         unit="loads",
-        slips=(Trap(lambda: 1, "It would, if it knew that y is not a."),),
+        slips=(Trap(lambda: 1, "One load would be enough if the compiler knew that y is not a."),),
         reveal="{answer}. Between the two loads a number is stored to `y`, and for all that the "
-        "compiler knows, `y` *is* `a`. If you keep `a[i]` in a variable before the first store, "
-        "{held} load is left ({where}).",
+        "compiler knows, `y` *is* `a`. If you load `a[i]` into a variable before the first store, "
+        "only {held} load is left ({where}).",
         facts=load_facts,
-        spoilers=("for all that the compiler knows", "restrict__`, a promise"),
+        spoilers=("for all that the compiler knows", "restrict__`. This is a promise"),
     ),
     Choose(
         id="08b-hits",
         asks="L1 answers a share of the requests that reach it: its **hit rate**. `coalesced` "
-        "loads everything through L1, and `tiled` only its tiles. Which of the two has the "
-        "higher hit rate in L1, for 4096 × 4096 on an H200?",
+        "loads every operand through L1, and `tiled` loads only its tiles. Which of these two "
+        "kernels has the higher hit rate in L1, for 4096 × 4096 matrices on an H200?",
         choices=(
             Choice(
                 "`tiled`, the faster one.",
-                "It asks L1 only once for each number that its block needs.",
+                "A block of `tiled` asks L1 only once for each number that it needs.",
             ),
             Choice(
                 "`coalesced`, the slower one.",
@@ -174,26 +176,27 @@ QUESTIONS = (
                 right=True,
             ),
             Choice(
-                "They are about equal.",
+                "Their hit rates are about equal.",
                 "What do the 32 warps of a block ask L1 for in each kernel?",
             ),
         ),
         reveal="It is {before} for `coalesced` and {after} for `tiled`. A hit rate says which "
-        "share of the questions was answered, but it says nothing about how many were asked: "
-        "{asked_before} GB by `coalesced` and {asked_after} GB by `tiled`. The amount that L1 "
-        "passes on is nearly the same, {missed_before} and {missed_after} GB.",
+        "share of the requested bytes L1 could deliver, but not how many were requested: "
+        "{asked_before} GB by `coalesced`, and only {asked_after} GB by `tiled`. What L1 has to "
+        "fetch from L2 is nearly the same, {missed_before} and {missed_after} GB.",
         facts=hit_facts,
-        spoilers=("which share of the questions was answered", f"{hit_facts()['before']} for"),
+        spoilers=("which share of the requested bytes", f"{hit_facts()['before']} for"),
     ),
     Choose(
         id="08b-stall",
-        asks="When no warp of a scheduler can issue, Nsight Compute says what each of them waits "
-        "for. What do the warps of `tiled` (T = 32) mostly wait for while they multiply?",
+        asks="When none of a scheduler's warps can issue an instruction, Nsight Compute says what "
+        "each of them is waiting for. What do the warps of `tiled` (T = 32) mostly wait for while "
+        "they multiply?",
         choices=(
             Choice(
                 "Long scoreboard: for numbers that come from global memory.",
-                "They wait for it only once for each tile. Between two tiles a warp does 32 "
-                "steps of k.",
+                "The warps wait for global memory only once per tile. Between two tiles, a warp "
+                "does 32 steps of k.",
             ),
             Choice(
                 "MIO throttle: the queue of instructions to shared memory is full.",
@@ -202,13 +205,13 @@ QUESTIONS = (
             ),
             Choice(
                 "Barrier: for the other warps of the block.",
-                "They wait for it only twice for each tile, and all warps have the same amount "
-                "of work.",
+                "There are only two barriers per tile, and all warps have the same amount of work.",
             ),
         ),
-        reveal="**MIO throttle**, as published for this kernel on an RTX A6000. It fits what is "
-        "busiest on the H200: L1 and shared memory, in {share} of the clocks. The stall reason "
-        "and the busiest unit should tell the same story; where they do not, look again.",
+        reveal="**MIO throttle**, as published for this kernel on an RTX A6000. This fits our "
+        "report from the H200, where L1 and shared memory are the busiest unit, in {share} of the "
+        "clocks. The stall reason and the busiest unit should tell the same story. If they do not, "
+        "look again.",
         facts=full_facts,
         spoilers=("should tell the same story",),
     ),
@@ -217,15 +220,17 @@ QUESTIONS = (
         asks="What is wrong with the first kernel, and what do you change first?",
         choices=(
             Choice(
-                FAR_APART, "With 32 lanes and 32 sectors, no two lanes share a sector.", right=True
+                FAR_APART,
+                "A request of 32 lanes takes 32 sectors, so no two lanes share a sector.",
+                right=True,
             ),
             Choice(QUEUES, NO_SHARED),
-            Choice(AGAIN, "Each number is asked for once: nothing can be used again."),
+            Choice(AGAIN, "Each number is loaded only once, so there is nothing to reuse."),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="A request takes {sectors} sectors, where neighbouring lanes need 4. Each thread "
-        "goes along its row, so the lanes of a warp walk down a column together. The cure is to "
-        "give a row to a warp, not to a thread.",
+        reveal="A request takes {sectors} sectors, but only 4 if the lanes read neighbours. Each "
+        "thread walks along its own row, so at any moment the lanes of a warp read one column. The "
+        "cure is to give a row to a warp, not to a thread.",
         revealed_code=source(1),
         facts=of_first,
         spoilers=(
@@ -240,17 +245,17 @@ QUESTIONS = (
             Choice(
                 FAR_APART, "For 32 different numbers, no request can take fewer than 4 sectors."
             ),
-            Choice(QUEUES, "Without conflicts, a load would take one wavefront.", right=True),
+            Choice(QUEUES, "Without bank conflicts, a load would take one wavefront.", right=True),
             Choice(
                 AGAIN,
-                "Each number is loaded from global memory only once. So the numbers are "
-                "staged already.",
+                "Each number is loaded from global memory only once, so the numbers are already "
+                "staged.",
             ),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="A load takes {wavefronts} wavefronts. The words of neighbouring lanes are 16 "
-        "words apart, so all lanes meet in two banks. Rows of 17 words would spread them over "
-        "all banks.",
+        reveal="A load takes {wavefronts} wavefronts. Neighbouring lanes read words that are 16 "
+        "words apart, so all lanes meet in two banks. Rows of 17 words would spread them over all "
+        "banks.",
         revealed_code=source(2),
         facts=of_second,
         spoilers=(
@@ -264,19 +269,20 @@ QUESTIONS = (
         choices=(
             Choice(
                 FAR_APART,
-                "A request takes nearly 4 sectors, so the lanes load neighbours, "
-                "which only do not begin at the start of a sector.",
+                "A request takes little more than 4 sectors, so the lanes do load neighbours. Only "
+                "the first of these is not always at the start of a sector.",
             ),
             Choice(QUEUES, NO_SHARED),
             Choice(
                 AGAIN,
-                "There are few sectors for each request, but far too many requests.",
+                "Each request takes few sectors, but there are far too many requests.",
                 right=True,
             ),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="Each number is loaded {times} times, by as many threads of one block. The "
-        "{sectors} sectors only say that most windows begin within a sector.",
+        reveal="Each number is loaded {times} times, by {times} different threads of one block. "
+        "That a request takes {sectors} sectors only means that most windows begin within a "
+        "sector.",
         revealed_code=source(3),
         facts=of_third,
         spoilers=(

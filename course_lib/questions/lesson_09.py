@@ -101,16 +101,17 @@ def waiting_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="09-wide-copy",
-        asks="Compare with a copy of one number per thread, as in lesson 00. What does the copy "
-        "by fours save?",
+        asks="In lesson 00, each thread copied one number. What does the copy by fours save in "
+        "comparison?",
         choices=(
             Choice(
                 "Three of four requests, and three of four sectors",
-                "The copy needs the same numbers. Are they in fewer sectors?",
+                "Both copies read the same numbers. Can these numbers be in fewer sectors?",
             ),
             Choice(
                 "Three of four requests, but no sectors",
-                "One instruction asks for four times as much, and the number of bytes is the same.",
+                "One instruction fetches four times as much, and the number of bytes stays the "
+                "same.",
                 right=True,
             ),
             Choice(
@@ -119,20 +120,22 @@ QUESTIONS = (
             ),
         ),
         reveal="The {requests} requests become {few}, but the {sectors} sectors stay {as_many}. "
-        "A wide load moves just as many bytes. It saves issue slots: one instruction instead of "
-        "four, and one address to compute.",
+        "Wide loads move just as many bytes, but they save issue slots: there is one instruction "
+        "instead of four, and only one address to compute.",
         facts=copy_facts,
         spoilers=("not one byte less", re.compile(r"quarter of the requests")),
     ),
     Number(
         id="09-padding",
-        asks="A colleague uses more padding: rows of 136 words, which is also a multiple of "
-        "four. How many wavefronts does one of the four stores take then?",
+        asks="A colleague uses more padding: rows of 136 words, which is also a multiple of four. "
+        "With this padding, how many wavefronts does one of the four stores take?",
         value=lambda: passes_with_rows_of(136),
         unit="wavefronts",
         slips=(
             Trap(
-                lambda: 1, "The two threads of a row write four rows apart. How many words is that?"
+                lambda: 1,
+                "The two threads that load one row of A store four rows apart. How many "
+                "words is that?",
             ),
             Trap(
                 lambda: 4,
@@ -140,43 +143,43 @@ QUESTIONS = (
             ),
             Trap(lambda: 8, "Lanes in different banks are served together."),
         ),
-        reveal="{answer}: four rows are a multiple of 32 words, so both threads of a row want "
-        "the same bank again. Do not guess how much padding you need: count.",
-        spoilers=("want the same bank again",),
+        reveal="{answer}: four rows of 136 words are a multiple of 32 words, so the two threads "
+        "that load one row of A store to the same bank again. Do not guess how much padding you "
+        "need: count.",
+        spoilers=("store to the same bank again",),
     ),
     Number(
         id="09-strip",
-        asks="In lesson 08, as in `vectorised`, the 16 threads in a row own 8 columns each, side "
-        "by side. With `load4`, a lane first loads the first four elements of B and then the "
-        "other four. How many wavefronts does one of these loads of B take?",
+        asks="In lesson 08 and in `vectorised`, a row of 16 threads covers 128 columns, and each "
+        "thread owns 8 neighbouring ones. With `load4`, a lane first loads the first four elements "
+        "of B and then the other four. How many wavefronts does one of these loads of B take?",
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
         unit="wavefronts",
         slips=(
             Trap(
                 lambda: 4,
-                "It would be, if the pieces were side by side. But they are 8 words apart.",
+                "It would take four if the pieces of neighbouring lanes were side by side. But "
+                "they are 8 words apart.",
             ),
-            Trap(
-                lambda: 2, "Which two lanes ask for the same piece of B, and are they neighbours?"
-            ),
+            Trap(lambda: 2, "Which lanes ask for the same piece of B? Are they neighbours?"),
             Trap(
                 lambda: 16,
                 "Lanes 0 and 16 ask for the same piece, and eight lanes are served together.",
             ),
         ),
         reveal="{answer}. Eight lanes are served together. Their pieces are spread over twice as "
-        "many words as there are banks, and they use only every second group of four. So each "
-        "bank that is used has to deliver two different words. If the lanes shared in pairs, the "
-        "load would take {cured} wavefronts.",
+        "many words as there are banks, and they use only every second group of four. So each bank "
+        "that they use has to deliver two different words. If pairs of neighbouring lanes shared a "
+        "piece, the load would take {cured} wavefronts.",
         facts=strip_facts,
         spoilers=("every second group of four",),
     ),
     Number(
         id="09-slack",
-        asks="Without such pairs, each value that a thread loads for its rows and columns costs "
-        "its warp one wavefront. In one clock, an SM of an A6000 starts the multiply-adds of "
-        "four warps and serves one wavefront. A thread owns 8 × 8 outputs. At full speed, in "
-        "what percentage of the clocks does shared memory have to work?",
+        asks="Unless pairs of lanes share their loads, each value that a thread loads costs its "
+        "warp one wavefront. In one clock, an SM of an A6000 starts the multiply-adds of four "
+        "warps and serves one wavefront. If a thread owns 8 × 8 outputs and the SM runs at full "
+        "speed, in what percentage of the clocks does shared memory have to work?",
         value=lambda: busy(8, 8),
         unit="percent",
         slips=(
@@ -188,23 +191,23 @@ QUESTIONS = (
             Trap(lambda: 50, "Each thread needs 8 values of A *and* 8 of B."),
             Trap(lambda: 400, "A value in a register serves eight multiply-adds."),
         ),
-        reveal="{answer}. Shared memory would be busy all the time, so each conflict and each "
-        "store of the next tile would cost time. With 8 × 16 outputs, it is busy in {wider} "
+        reveal="{answer} percent. Shared memory would be busy all the time, so each conflict and "
+        "each store of the next tile would cost time. With 8 × 16 outputs, it is busy in {wider} "
         "percent of the clocks. That is why a thread of `warp_tiled` owns so many outputs.",
         facts=slack_facts,
         spoilers=("would be busy all the time",),
     ),
     Number(
         id="09-faster",
-        asks="`warp_tiled` has both wide loads and warp tiles. How many times as fast as "
-        "`register_2d` is it on an H200, for 4096 × 4096 matrices?",
+        asks="`warp_tiled` has both wide loads and warp tiles. For 4096 × 4096 matrices on an "
+        "H200, by what factor is it faster than `register_2d`?",
         value=times_faster,
         unit="times",
         within=0.08,
         slips=(
             Trap(
                 lambda: 2,
-                "It takes half the wavefronts, but the kernel waits for other things, too.",
+                "The kernel needs half the wavefronts, but it waits for other things, too.",
             ),
             Trap(
                 lambda: 1,
@@ -212,16 +215,16 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 4,
-                "It makes a quarter of the requests to global memory, but these were "
-                "not the limit.",
+                "The kernel sends a quarter of the requests to global memory, but these were not "
+                "the limit.",
             ),
         ),
-        reveal="{answer}. Wide loads alone gain a factor of {wide}, and warp tiles gain "
-        "another {warp} ({where}).",
+        reveal="{answer}. Wide loads alone gain a factor of {wide}, and warp tiles gain another "
+        "factor of {warp} ({where}).",
         facts=speed_facts,
         spoilers=(
             f"{load('H200').speeds(4096, ('float32',)).gflops['warp_tiled']:,.0f}",
-            f"factor of {speed_facts()['wide']} by themselves",
+            f"gain a factor of {speed_facts()['wide']}",
         ),
     ),
     Choose(
@@ -231,11 +234,12 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Shared memory",
-                "That was the reason before. Now shared memory is busy in only half of the clocks.",
+                "Shared memory was the limit before. Now shared memory is busy in only half of the "
+                "clocks.",
             ),
             Choice(
                 "The next tile, from global memory",
-                "Between the two barriers of a tile all warps wait for the same loads.",
+                "Between two tiles, all warps wait for the same loads.",
                 right=True,
             ),
             Choice(
@@ -243,14 +247,14 @@ QUESTIONS = (
                 "How busy is DRAM? A warp can wait for a load even if there is enough bandwidth.",
             ),
             Choice(
-                "The multiply-adds of one another",
+                "The multiply-adds of other warps",
                 "A thread has many independent sums, and they keep the units busy.",
             ),
         ),
-        reveal="When a scheduler issues an instruction, {warps} of its warps wait for global "
-        "memory, on average, more than for anything else ({where}). No unit is at its limit: "
-        "everyone loads, everyone waits. In the next lesson, the loads run while the warps "
-        "multiply.",
+        reveal="Whenever a scheduler issues an instruction, {warps} of its warps are waiting for "
+        "global memory, on average. That is more than wait for anything else ({where}). No unit is "
+        "at its limit: everyone loads, everyone waits. In the next lesson, the loads run while the "
+        "warps multiply.",
         facts=waiting_facts,
         spoilers=("everyone loads, everyone waits",),
     ),

@@ -64,12 +64,12 @@ def warps_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="09b-ticks",
-        asks="Suppose a tile takes 3 ticks to arrive and 2 to be multiplied. With one buffer, "
-        "four tiles take 20 ticks. How many ticks do they take with two buffers?",
+        asks="Suppose a tile takes 3 ticks to arrive and 2 ticks to be multiplied. With one "
+        "buffer, four tiles take 20 ticks. How many ticks do four tiles take with two buffers?",
         value=lambda: ticks(2),
         unit="ticks",
         slips=(
-            Trap(lambda: ticks(1), "While one tile is multiplied, the next may be on its way."),
+            Trap(lambda: ticks(1), "While one tile is multiplied, the next one may be on its way."),
             Trap(
                 lambda: 10,
                 "Half of the ticks? Each tile still takes 3 ticks to arrive, one "
@@ -77,12 +77,12 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 12,
-                "That is the time for the loads alone. What has to follow the last load?",
+                "The loads alone take that long. What has to follow the last load?",
             ),
             Trap(
                 lambda: 11,
-                "For that, two tiles would have to be loaded at once. But one of "
-                "the two buffers is being read.",
+                "Then two tiles would have to be loaded at once. But one of the two buffers is "
+                "being read.",
             ),
         ),
         reveal="{answer}: the first load, then three times the longer of the two jobs, then the "
@@ -93,41 +93,40 @@ QUESTIONS = (
     Choose(
         id="09b-one-barrier",
         asks="In your loop, one barrier separates the tiles. The kernel with one buffer had two "
-        "barriers, each for a reason of its own. Which of the two reasons is gone?",
+        "barriers, and each had its own reason. Which of the two reasons no longer needs a barrier "
+        "of its own?",
         choices=(
             Choice(
-                "That a tile is complete before anyone reads it.",
-                "A number of a tile is stored by one thread and read by others, as before.",
+                "A tile has to be complete before anyone reads it.",
+                "As before, one thread stores a number of a tile and other threads read it.",
             ),
             Choice(
-                "That all have read a tile before anyone overwrites it.",
+                "All threads must have read a tile before anyone overwrites it.",
                 "This reason is still there, but the same barrier serves it, because the buffer "
                 "that is filled next is not the one that is read now.",
                 right=True,
             ),
             Choice(
-                "None: warps run in step.",
-                "They need not run in step, and the check ran your warps one after the other.",
+                "Neither: warps run in step.",
+                "Warps need not run in step, and the check ran yours one after the other.",
             ),
         ),
-        reveal="While one buffer is read, the *other* is filled. The threads that read that "
-        "other buffer were done before the barrier that all have just passed. So one barrier "
-        "ensures both: the current tile is complete, and no thread needs the previous one any "
-        "more.",
-        spoilers=("one barrier ensures both",),
+        reveal="While one buffer is read, the *other* is filled. All threads were done reading "
+        "that other buffer before they passed the last barrier. So one barrier ensures two things: "
+        "the current tile is complete, and no thread needs the previous one any more.",
+        spoilers=("one barrier ensures two things",),
     ),
     Choose(
         id="09b-published",
         asks="S. Boehm published a ladder of kernels in CUDA C++ on an A6000, and one of them has "
-        "two buffers. How fast is this kernel compared with his kernel with warp tiles?",
+        "two buffers. Compared with his kernel that has warp tiles, how fast is the one with two "
+        "buffers?",
         choices=(
+            Choice("A fifth faster.", "You would expect that, and it is true in our ladder."),
             Choice(
-                "A fifth faster.", "That is what one would expect, and it is true in our ladder."
-            ),
-            Choice(
-                "As fast.",
-                "It changes a lot: the shared memory, the registers, the barriers, and the "
-                "reasons for waiting.",
+                "Equally fast.",
+                "A second buffer changes a lot: the shared memory, the registers, the barriers, "
+                "and the reasons for waiting.",
             ),
             Choice(
                 "A fifth slower.",
@@ -136,29 +135,35 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="{slow} GFLOP/s against {fast}: two buffers are no gain by themselves. In our "
-        "ladder, the kernel with two buffers is {ours} times as fast as the one with warp tiles "
-        "({where}).",
+        reveal="It reaches {slow} GFLOP/s, and his kernel with warp tiles reaches {fast}. So two "
+        "buffers alone do not make a kernel faster. In our ladder, the kernel with two buffers is "
+        "{ours} times as fast as the one with warp tiles ({where}).",
         facts=published_facts,
         spoilers=("17,278",),
     ),
     Choose(
         id="09b-profile",
-        asks="From `warp_tiled` to `double_buffered` several things changed at once: twice as "
-        "many warps, 8 × 8 outputs instead of 8 × 16, fewer steps of k in a tile. Which counter "
-        "can show that the wait for global memory disappeared?",
+        asks="From `warp_tiled` to `double_buffered`, several things changed at once: there are "
+        "twice as many warps, 8 × 8 outputs per thread instead of 8 × 16, and fewer steps of k in "
+        "a tile. Which counter can show that the wait for global memory disappeared?",
         choices=(
-            Choice("The wavefronts for each multiply-add", "They have gone up: 8 × 8 shares less."),
-            Choice("The bytes from DRAM", "DRAM was hardly busy, so it cannot be the reason."),
+            Choice(
+                "The wavefronts for each multiply-add",
+                "They have gone up, because with 8 × 8 "
+                "outputs each load serves fewer multiply-adds.",
+            ),
+            Choice(
+                "The bytes from DRAM", "DRAM was hardly busy before, so it cannot be the reason."
+            ),
             Choice(
                 "The warps that wait for global memory",
-                "It counts the reason itself, and not a number that merely changes together with "
-                "it.",
+                "This counter shows the reason itself, and not just something that changes "
+                "together with it.",
                 right=True,
             ),
             Choice(
                 "The registers of a thread",
-                "They say how many warps fit on an SM, but not what these warps do.",
+                "Registers decide how many warps fit on an SM, but not what these warps wait for.",
             ),
         ),
         reveal="For each instruction that a scheduler issued, {before} warps waited for global "
@@ -170,12 +175,13 @@ QUESTIONS = (
     Choose(
         id="09b-who-may-read",
         asks="A thread has called `cp_async16`, `cp_async_commit()` and `cp_async_wait(0)`. There "
-        "has been no barrier yet. Which of the copied numbers may it read?",
-        hint="Whose groups does the wait look at?",
+        "has been no barrier yet. Which of the copied numbers may this thread read?",
+        hint="For whose groups does `cp_async_wait` wait?",
         choices=(
             Choice(
                 "all that the block started",
-                "It has waited for its own copies. Another thread may not even have begun.",
+                "This thread has waited for its own copies. Another thread may not even have "
+                "started its copies.",
             ),
             Choice(
                 "those that its warp started",
@@ -198,13 +204,13 @@ QUESTIONS = (
         unit="warps",
         slips=(
             Trap(lambda: 48, "An SM has 65,536 registers, and each warp takes 8,000 of them."),
-            Trap(lambda: 16, "Two blocks need more registers than an SM has."),
-            Trap(lambda: 1, "That is how many blocks. How many warps does a block have?"),
+            Trap(lambda: 16, "That would be two blocks, which need more registers than an SM has."),
+            Trap(lambda: 1, "That is the number of blocks. How many warps does a block have?"),
         ),
-        reveal="{answer}, which is one block and a sixth of the warps that the SM has room for. "
-        "Yet it is the fastest rung so far, with {gflops} GFLOP/s, {share} of cuBLAS ({where}). "
-        "The tiled kernel needed other warps to hide its waits. Here each warp hides its own: a "
-        "thread has {sums} sums that do not wait for one another, and the next tiles are on "
+        reveal="{answer}, which is one block, and a sixth of what fits on the SM. Yet `cp_async` "
+        "is the fastest rung so far, with {gflops} GFLOP/s, {share} of cuBLAS ({where}). In the "
+        "tiled kernel, other warps had to hide the waits of a warp. Here each warp hides its own: "
+        "a thread has {sums} sums that do not wait for one another, and the next tiles are on "
         "their way.",
         facts=warps_facts,
         spoilers=(str(warps_facts()["gflops"]), "a sixth of what fits"),

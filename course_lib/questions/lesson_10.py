@@ -94,24 +94,26 @@ QUESTIONS = (
     Number(
         id="10-other-roof",
         asks="On an H100, the tensor cores have one roof for 16-bit numbers, and the CUDA cores "
-        "have another for float32. How many times as high as the CUDA cores' roof is the tensor "
+        "have another for float32. By what factor is the tensor cores' roof higher than the CUDA "
         "cores' roof?",
         value=of_float32,
         unit="times",
         within=0.15,
         slips=(
             Trap(
-                lambda: 2, "Half the bits would explain that much. But these are different units."
+                lambda: 2,
+                "Half as many bits would explain a factor of 2. But tensor cores are "
+                "different units altogether.",
             ),
-            Trap(lambda: 4, "That is true of some smaller GPUs."),
+            Trap(lambda: 4, "That is the factor on some smaller GPUs."),
             Trap(
                 lambda: 2 * of_float32(),
-                "Data sheets often print this one: twice the dense figure, for sparse matrices.",
+                "Data sheets often print this figure, but it holds only for sparse matrices.",
             ),
         ),
-        reveal="{answer}: the tensor cores do {tensor} TFLOP/s for dense matrices, and the CUDA "
-        "cores {plain}. But DRAM is no faster than before, so the ridge moves from {before} to "
-        "{ridge} FLOP per byte.",
+        reveal="{answer} times: the tensor cores do {tensor} TFLOP/s for dense matrices, and the "
+        "CUDA cores do {plain}. But DRAM is no faster than before, so the ridge moves from "
+        "{before} to {ridge} FLOP per byte.",
         facts=roof_facts,
         spoilers=(
             re.compile(r"989 against 67"),
@@ -121,27 +123,31 @@ QUESTIONS = (
     ),
     Number(
         id="10-which-lane",
-        asks="Which lane holds the sum of row 11, column 6 of the 16 × 8 result?",
+        asks="The result of an `mma` has 16 rows and 8 columns. Which lane holds the sum in row "
+        "11, column 6?",
         value=lambda: lane_of_result(11, 6),
         unit="lane",
-        why="g = 11 - 8 and t = 6 / 2: lane 4g + t is {answer}.",
+        why="g is 11 - 8, and t is 6 / 2, so the lane is 4g + t = {answer}.",
         slips=(
             Trap(lambda: 4 * 11 + 3, "Each lane holds sums in two rows, eight apart."),
-            Trap(lambda: 4 * 3 + 6, "A lane holds two neighbouring columns."),
-            Trap(lambda: 11, "That is the row. Four lanes share each row."),
+            Trap(
+                lambda: 4 * 3 + 6,
+                "Each lane holds two neighbouring columns.",
+            ),
+            Trap(lambda: 11, "That is the number of the row. Four lanes share each row."),
         ),
         other="g is the row modulo 8, and t is half the column.",
         hint="The lane is 4g + t, with g = 11 - 8.",
     ),
     Choose(
         id="10-across-first",
-        asks="A colleague points at the quarters of A across first: upper left, upper right, "
-        "lower left, lower right. What does the kernel compute?",
+        asks="A colleague gives `ldmatrix` the quarters of A in another order, across first: upper "
+        "left, upper right, lower left, lower right. What does the kernel compute?",
         choices=(
             Choice("Only noise, or zeros.", "Every number that was loaded is an element of A."),
             Choice(
-                "Nothing: the emulator reports that lanes read numbers that they must not read.",
-                "Each lane reads a row that exists, and no lane is writing it.",
+                "Nothing: the emulator reports an invalid access.",
+                "Each lane reads a row that exists, and no thread is writing to it.",
             ),
             Choice(
                 "A perfectly correct product, but of a different matrix than A.",
@@ -149,8 +155,8 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="The matrix is A with two quarters exchanged. No access is wrong, so nothing is "
-        "reported. Test with **random** matrices: matrices of ones hide this slip.",
+        reveal="The kernel multiplies A with two quarters exchanged. No access is wrong, so the "
+        "emulator reports nothing. Test with **random** matrices: matrices of ones hide this slip.",
         spoilers=("A with two quarters exchanged", "With matrices of ones"),
     ),
     Number(
@@ -160,31 +166,34 @@ QUESTIONS = (
         value=passes_of_rows_in_order,
         unit="wavefronts",
         slips=(
-            Trap(lambda: 4, "Eight rows of a matrix are 128 bytes apart. In which banks?"),
-            Trap(lambda: 8, "That is one of the four matrices."),
+            Trap(
+                lambda: 4,
+                "The eight rows of a matrix begin 128 bytes apart. In which banks are they?",
+            ),
+            Trap(lambda: 8, "One of the four matrices takes that many."),
         ),
         reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each row "
-        "takes a wavefront of its own, and `ldmatrix_x4` loads four matrices.",
+        "takes its own wavefront. And `ldmatrix_x4` loads four such matrices.",
         spoilers=("meet in the same four banks", re.compile(r"ldmatrix_x4` takes 32 passes")),
     ),
     Number(
         id="10-warp-tile",
-        asks="In 16 steps of k, your warp loads 32 rows of A and 64 columns of B, at 128 bytes "
-        "per wavefront. How many wavefronts is that for each of its 16 `mma`?",
+        asks="In 16 steps of k, your warp loads 32 rows of A and 64 columns of B, at 128 bytes per "
+        "wavefront. How many wavefronts is that for each of the warp's 16 `mma`?",
         value=lambda: passes_per_mma(32, 64),
         unit="wavefronts",
         within=0.01,
         slips=(
-            Trap(lambda: 24, "That is for all of them. How many instructions do they serve?"),
-            Trap(lambda: 3.0, "That would be float32, 4 bytes a number."),
+            Trap(lambda: 24, "That is for all 16 steps of k. How many `mma` use these numbers?"),
+            Trap(lambda: 3.0, "That would be right for float32, where a number takes 4 bytes."),
             Trap(
                 lambda: passes_per_mma(16, 8),
-                "That would be if each fragment served a single `mma`.",
+                "That would be right if each fragment were used for a single `mma`.",
             ),
         ),
-        reveal="{answer}: {bytes} bytes in {wavefronts} wavefronts, for 16 `mma`. It is perimeter "
-        "over area, as with the squares of a thread, so a warp with 64 × 64 outputs needs only "
-        "{larger}.",
+        reveal="{answer}: {bytes} bytes take {wavefronts} wavefronts, and 16 `mma` use them. As "
+        "with the squares of a thread, the perimeter is divided by the area, so a warp with 64 × "
+        "64 outputs needs only {larger} per `mma`.",
         facts=lambda: {
             "bytes": f"{(32 + 64) * _MMA_K * 2:,}",
             "wavefronts": (32 + 64) * _MMA_K * 2 // 128,
@@ -197,7 +206,10 @@ QUESTIONS = (
         asks="The rung's loads and stores take one and a half wavefronts for each `mma`. Which "
         "unit of an H200 is the busiest while the rung multiplies 4096 × 4096 matrices?",
         choices=(
-            Choice("Shared memory", "It has room: other units make it wait."),
+            Choice(
+                "Shared memory",
+                "Shared memory is often idle, because it has to wait for other units.",
+            ),
             Choice(
                 "The issue slots",
                 "An `mma` does the work of 64 `FFMA`, so the schedulers have time.",
@@ -209,53 +221,61 @@ QUESTIONS = (
             ),
             Choice("DRAM", "L2 answers most requests, since blocks share their strips."),
         ),
-        reveal="L2 is busy for {l2} of what is possible, the tensor cores for {tensor}, shared "
-        "memory for {shared}, the issue slots for {slots} ({where}). With `mma`, the tensor cores "
-        "cannot pass two thirds of their peak: one m16n8k16 takes {counted} clocks on Hopper, but "
+        reveal="L2 works at {l2} of its peak rate, the tensor cores at {tensor}, shared memory at "
+        "{shared}, and the issue slots at {slots} ({where}). With `mma`, the tensor cores of a "
+        "Hopper GPU cannot pass two thirds of their peak: one m16n8k16 takes {counted} clocks, but "
         "at the rate in the data sheet it would take {promised}.",
         facts=binding_facts,
-        spoilers=("L2 is busy for", "cannot pass two thirds of their peak"),
+        spoilers=("L2 works at", "cannot pass two thirds of their peak"),
     ),
     Number(
         id="10-bits",
         asks="Random matrices are rounded, once to float16 and once to bfloat16, and then "
-        "multiplied. How many times as large as the error with float16 is the error with bfloat16?",
+        "multiplied. By what factor is the error with bfloat16 larger than the error with float16?",
         value=lambda: error_of("bfloat16") / error_of("float16"),
         unit="times",
         within=0.1,
         slips=(
-            Trap(lambda: 3, "It has three bits fewer. What does each of them double?"),
-            Trap(lambda: 10 / 7, "Don't divide the bits: each one halves the spacing of numbers."),
+            Trap(
+                lambda: 3,
+                "In bfloat16, the fraction has three bits fewer. What does each missing bit do to "
+                "the error?",
+            ),
+            Trap(
+                lambda: 10 / 7,
+                "Do not divide the numbers of bits: each bit halves the distance between numbers.",
+            ),
         ),
-        reveal="{answer}, as 2 · 2 · 2 says: the error is {half} with float16 and {brain} with "
-        "bfloat16. Only the rounding of the inputs matters, because both add up in float32; K "
-        "hardly matters.",
+        reveal="{answer}, since each of the three missing bits doubles the error: it is {half} "
+        "with float16 and {brain} with bfloat16. Only the rounding of the inputs matters, because "
+        "both formats are added up in float32. K hardly matters.",
         facts=error_facts,
-        spoilers=("as 2 · 2 · 2 says", "eight times as wrong"),
+        spoilers=("each of the three missing bits", "eight times as wrong"),
     ),
     Choose(
         id="10-format",
-        asks="Inputs reach 1,000,000, and the product may be wrong by one part in a thousand. "
-        "Which is the fastest format on an A100 that is accurate enough?",
-        hint="Rule out one format by its range, another one by its error.",
+        asks="Your inputs are as large as 1,000,000, and the product may be off by one part in a "
+        "thousand. Which is the fastest format on an A100 that is accurate enough?",
+        hint="You can rule out one format because of its range, and another one because of its "
+        "error.",
         choices=(
             Choice(
                 "float16, with sums in float32",
-                "Its largest number is 65,504: the inputs become infinite.",
+                "The largest float16 number is 65,504, so the inputs would become infinite.",
             ),
             Choice(
                 "bfloat16, with sums in float32",
-                "The range is there, but the error is twice what is allowed.",
+                "The range of bfloat16 is large enough, but its error is twice what is allowed.",
             ),
             Choice(
                 "TF32, with sums in float32",
-                "8 bits of exponent for the range, 10 of fraction for the error, at half the rate "
-                "of the 16-bit formats.",
+                "With 8 exponent bits it has the range, and with 10 fraction bits it has the "
+                "accuracy. It runs at half the rate of the 16-bit formats.",
                 right=True,
             ),
             Choice(
                 "float32, on the CUDA cores",
-                "It is better than required, and the slowest.",
+                "float32 is more accurate than you need, and it is the slowest of the four.",
             ),
         ),
     ),

@@ -74,47 +74,55 @@ def gain_facts() -> dict[str, object]:
 
 
 def _step_choice(name: str) -> Choice:
-    why = f"{_points(name)} points of cuBLAS's speed at 4096, {_points(name, 8192)} at 8192."
+    points = f"{_points(name)} points of cuBLAS's speed at 4096 and {_points(name, 8192)} at 8192."
+    why = f"Its gain is {points}"
     return Choice(_STEP_WORDS[name], why, right=name == least_gained())
 
 
 QUESTIONS = (
     Number(
         id="10b-passes",
-        asks="Two warpgroups of a block compute 64 × 256 outputs each, and `wgmma` reads both "
-        "operands from shared memory. For the work of one m16n8k16, at least how many wavefronts "
-        "do these reads take?",
+        asks="Each of a block's two warpgroups computes 64 × 256 outputs, and `wgmma` reads both "
+        "operands from shared memory. For the work of one m16n8k16, what is the least number of "
+        "wavefronts that these reads take?",
         value=lambda: passes_per_mma(64, 256),
         unit="wavefronts",
         within=0.01,
         slips=(
-            Trap(lambda: passes_per_mma(64, 64), "That was for a warp's 64 × 64 outputs."),
+            Trap(
+                lambda: passes_per_mma(64, 64),
+                "That was the number for a warp with 64 × 64 outputs.",
+            ),
             Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
             Trap(
                 lambda: passes_per_mma(64, 256) - 1 / 8,
                 "That is B alone. What about A?",
             ),
-            Trap(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
-            Trap(lambda: 80, "That is for 16 steps of k. How many m16n8k16 would they be?"),
+            Trap(
+                lambda: 0,
+                "A and B do not go through registers, but the tensor cores still read them.",
+            ),
+            Trap(lambda: 80, "That is for 16 steps of k. How many m16n8k16 do that work?"),
         ),
-        reveal="{answer}, where the rung with `mma` needs {before}. More outputs share each load, "
-        "since no warp has to hold them all in its own fragments.",
+        reveal="{answer}. The rung with `mma` needs {before}. With `wgmma`, more outputs share "
+        "each load, since no warp has to hold the operands in its own fragments.",
         facts=lambda: {"before": f"{passes_per_mma(64, 64):g}"},
-        spoilers=("More outputs share each load",),
+        spoilers=("more outputs share each load",),
     ),
     Choose(
         id="10b-who-waits",
-        asks="A consumer releases a stage one product too early. What happens?",
+        asks="Suppose a consumer releases a stage one product too early. What happens?",
         choices=(
-            Choice("The kernel hangs.", "It hangs only if a stage is *never* released."),
+            Choice("The kernel hangs.", "The kernel hangs only if a stage is *never* released."),
             Choice(
                 "The next tile may arrive while the previous one is still being multiplied.",
-                "The producer does what the barrier tells it. Nothing else is in between.",
+                "The producer relies on the barrier. Nothing else protects the tile.",
                 right=True,
             ),
             Choice(
                 "Nothing: the copy engine waits for `wgmma`.",
-                "Neither knows about the other. Only the two barriers connect them.",
+                "The engine and `wgmma` know nothing about each other. Only the two barriers "
+                "connect them.",
             ),
         ),
         hint="What is the one thing that the producer waits for?",
@@ -127,36 +135,41 @@ QUESTIONS = (
         unit="stages",
         slips=(
             Trap(
-                lambda: COPY // MULTIPLY, "That many products fit into a copy. One more is in use."
+                lambda: COPY // MULTIPLY,
+                "That many products take as long as one copy. One more stage is in use.",
             ),
-            Trap(lambda: 2, "Two hide a copy behind a product only if the copy is shorter."),
+            Trap(
+                lambda: 2,
+                "Two stages hide a copy behind a product only if the copy is shorter.",
+            ),
         ),
-        reveal="{answer}: as many as products fit into a copy, and one more for the tile that is "
-        "in use. More stages would change nothing, and with fewer the tensor cores would have to "
-        "wait.",
-        spoilers=("as many as products fit into a copy",),
+        reveal="{answer}: as many as products fit into the time of a copy, and one more for the "
+        "tile that is in use. More stages would change nothing. With fewer stages, the tensor "
+        "cores would have to wait.",
+        spoilers=("as many as products fit into the time",),
     ),
     Choose(
         id="10b-fewer",
         asks="With the steps `persistent` and `tma_store`, one number in the table gets smaller. "
         "Which one?",
         choices=(
-            Choice("The bytes loaded", "A and B are loaded as before: nothing changed there."),
-            Choice("The bytes stored", "C is as large as before."),
+            Choice("The bytes loaded", "A and B are loaded as before."),
+            Choice("The bytes stored", "C has as many bytes as before."),
             Choice(
                 "The stores",
-                "Now one request stores a box of results, where a warp made one for every 8 × 8 "
-                "results.",
+                "Now a single request stores a whole box of results. Before, a warp needed one "
+                "request for every 8 × 8 results.",
                 True,
             ),
             Choice(
                 "The blocks",
-                "C has only two tiles. Blocks stay only where there are more tiles than SMs.",
+                "C has only two tiles. There are fewer blocks only if C has more tiles than the "
+                "GPU has SMs.",
             ),
         ),
-        reveal="The stores: a box of C is one order to the copy engine. Persistent blocks make a "
-        "difference only in larger products: at {side}, C has {tiles} tiles, but an H200 gets "
-        "only {blocks} blocks.",
+        reveal="The number of stores, because one order to the copy engine stores a whole box of "
+        "C. Persistent blocks make a difference only in larger products: at {side}, C has {tiles} "
+        "tiles, but an H200 gets only {blocks} blocks.",
         facts=lambda: {
             "side": "4096",
             "tiles": shown((4096 // TILE_ROWS) * (4096 // TILE_COLUMNS)),
@@ -166,32 +179,38 @@ QUESTIONS = (
     ),
     Number(
         id="10b-rounded",
-        asks="Now C is bfloat16. How many bytes are stored?",
+        asks="Now the elements of C are stored as bfloat16. How many bytes are stored for its 256 "
+        "× 256 elements?",
         value=lambda: SIDE * SIDE * BF16_BYTES,
         unit="bytes",
         slips=(
-            Trap(lambda: SIDE * SIDE * 4, "That many are stored as float32."),
+            Trap(lambda: SIDE * SIDE * 4, "That many bytes are stored if C is float32."),
             Trap(lambda: SIDE * SIDE, "C has that many numbers. How many bytes does each take?"),
         ),
-        reveal="{answer}: two for each element of C, half as many as before, and half the boxes.",
+        reveal="{answer}: there are two bytes for each element of C, half as many as before, and "
+        "half the boxes.",
         spoilers=("and half the boxes",),
     ),
     Number(
         id="10b-shared-tile",
-        asks="So far, each of two blocks requested 128 rows of A and 256 columns of B. As a pair "
-        "they compute tiles of 256 × 128 side by side, and the rows of A that both need are sent "
-        "only once. By how many bytes do the loads shrink? (K is 64.)",
+        asks="So far, each of two blocks requested 128 rows of A and 256 columns of B. As a pair, "
+        "they compute two tiles of 256 × 128 side by side, and the rows of A that both need are "
+        "sent only once. How many fewer bytes are loaded? (K is 64.)",
         value=lambda: asked_by_two_blocks() - asked_by_a_pair(),
         unit="bytes",
         slips=(
-            Trap(lambda: (asked_by_two_blocks() - asked_by_a_pair()) / 2, "So many numbers."),
-            Trap(lambda: asked_by_a_pair(), "That is what the pair still asks for."),
+            Trap(
+                lambda: (asked_by_two_blocks() - asked_by_a_pair()) / 2,
+                "That is how many fewer numbers are loaded. How many bytes does each take?",
+            ),
+            Trap(lambda: asked_by_a_pair(), "That is what the pair still loads."),
             Trap(lambda: asked_by_two_blocks() / 2, "Only what both need is sent once."),
         ),
-        other="How many rows and columns do two blocks ask for by themselves, and how many does "
-        "the pair? Each has 64 numbers of 2 bytes.",
-        reveal="{answer}, a third of what the two ask for: {alone} rows and columns become "
-        "{together}. Each block fetches half of the shared rows, for both.",
+        other="How many rows and columns do two separate blocks request, and how many does the "
+        "pair? Each has 64 numbers of 2 bytes.",
+        reveal="{answer}, a third of what two separate blocks request: instead of {alone} rows and "
+        "columns, the pair requests only {together}. Each block fetches half of the shared rows "
+        "for both.",
         facts=lambda: {
             "alone": 2 * (TILE_ROWS + TILE_COLUMNS),
             "together": TILE_COLUMNS + 2 * TILE_ROWS,
@@ -200,16 +219,16 @@ QUESTIONS = (
     ),
     Choose(
         id="10b-small-tiles",
-        asks="C consists of two tiles, and an H200 has 132 SMs. The last step chooses tiles that "
-        "suit the size of the product. What happens to the bytes that are loaded?",
+        asks="C consists of two tiles, but an H200 has 132 SMs. The last step chooses tiles that "
+        "suit the size of the product. What happens to the number of bytes that are loaded?",
         choices=(
-            Choice("They fall.", "Smaller tiles reuse less, as in lesson 06."),
-            Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
-            Choice("They rise.", "More blocks work, and each reuses less.", True),
+            Choice("It falls.", "Smaller tiles reuse less, as in lesson 06."),
+            Choice("It stays the same.", "Smaller tiles reuse less, as in lesson 06."),
+            Choice("It rises.", "More blocks work, and each of them reuses less.", True),
         ),
-        reveal="They rise, because eight blocks work instead of two. Each tile takes less "
-        "time, and this outweighs the additional requests to L2: before, {idle} SMs "
-        "had nothing to do.",
+        reveal="It rises, because eight blocks work instead of two. Still, smaller tiles are "
+        "finished sooner, and this outweighs the additional requests to L2: before, {idle} SMs had "
+        "nothing to do.",
         facts=lambda: {"idle": BLOCKS - 2},
         spoilers=("eight blocks work instead of two",),
     ),
@@ -218,9 +237,10 @@ QUESTIONS = (
         asks="Six of the seven steps were timed at 4096 × 4096 × 4096 on an H200. Five of them "
         "make the kernel faster. Which one does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
-        reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
-        "producer gain only {tma}, since rung 11 hides its copies, too. But they free the threads "
-        "for the next three steps, which gain {ends} together at the end of a tile.",
+        reveal="Pairs of blocks: they change the speed by {least} points of cuBLAS's ({where}). "
+        "Even TMA and its producer gain only {tma} points, since rung 11 hides its copies, too. "
+        "But they free the threads for the next three steps, which work on the end of a tile and "
+        "gain {ends} points together.",
         facts=gain_facts,
         spoilers=("rung 11 hides its copies, too",),
     ),
@@ -228,16 +248,28 @@ QUESTIONS = (
         id="10b-band",
         asks=f"At 8192, C has {ROWS} × {COLUMNS} tiles of {TILE_ROWS} × {TILE_COLUMNS}, and "
         f"{BLOCKS} blocks run at once. A band may have 1, 2, 4, 8, 16, 32 or 64 rows of tiles. "
-        f"With which of these do the {BLOCKS} blocks need the fewest rows of A and columns of B?",
+        f"For which of these heights do the {BLOCKS} blocks need the fewest rows of A and "
+        "columns of B?",
         value=best_band,
         unit="rows of tiles",
         slips=(
-            Trap(lambda: 1, "Row after row: a wide strip, which needs every column of B."),
-            Trap(lambda: 64, "Column after column: a high strip, which needs every row of A."),
-            Trap(lambda: 8, "Almost. Which of them makes the region of the blocks squarest?"),
+            Trap(
+                lambda: 1,
+                "With one row per band, the blocks form a wide strip, which needs "
+                "every column of B.",
+            ),
+            Trap(
+                lambda: 64,
+                "With 64 rows per band, the blocks form a high strip, which needs every row of A.",
+            ),
+            Trap(
+                lambda: 8,
+                "Almost. With which height is the region of all running blocks closest "
+                "to a square?",
+            ),
         ),
-        reveal="{answer}: the region of all blocks is nearly a square then. It is the perimeter "
-        "over the area, once more, with all SMs as one large tile.",
+        reveal="{answer}: then the region of all running blocks is nearly a square. Once more, the "
+        "perimeter is divided by the area, with all SMs as one large tile.",
         spoilers=("with all SMs as one large tile",),
     ),
 )

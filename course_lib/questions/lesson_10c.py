@@ -78,13 +78,16 @@ QUESTIONS = (
         unit="µs",
         within=0.03,
         slips=(
-            Trap(lambda: least_us() / 2, "X has to be loaded. And Y?"),
-            Trap(lambda: 2 * least_us(), "X is loaded once and Y stored once: where is the rest?"),
-            Trap(lambda: least_us() / 4, "That is one byte for each number."),
+            Trap(lambda: least_us() / 2, "X has to be loaded. What has to happen with Y?"),
+            Trap(
+                lambda: 2 * least_us(),
+                "X is loaded once and Y is stored once. Which other bytes would have to move?",
+            ),
+            Trap(lambda: least_us() / 4, "That would be right if each number had one byte."),
         ),
-        reveal="{answer} µs on an H200: {mb} MB, to load X once and store Y once, at {speed} "
-        "GB/s. The kernel does only a few FLOP for every 8 bytes, so it is far to the left under "
-        "its roofline, where only bytes count.",
+        reveal="{answer} µs on an H200: loading X once and storing Y once moves {mb} MB, at "
+        "{speed} GB/s. The kernel does only a few FLOP for every 8 bytes, so it is far to the left "
+        "under its roofline, where only bytes count.",
         facts=least_facts,
         spoilers=(re.compile(r"\b134 MB"), re.compile(r"\b28 µs")),
     ),
@@ -99,7 +102,8 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: 14,
-                "Those are the barriers of the rounds. When may the other threads read the result?",
+                "Those are the barriers of the rounds alone. When may the other threads read the "
+                "result?",
             ),
             Trap(lambda: 16, "Which barrier comes before `parts` is written again?"),
         ),
@@ -110,23 +114,24 @@ QUESTIONS = (
     ),
     Choose(
         id="10c-early",
-        asks="`softmax_warps` is launched with rows of 20 columns. Somebody has put everything "
-        "inside `if lane < X.shape[1]:`, since the other lanes have nothing to do. What happens?",
+        asks="`softmax_warps` is launched for a matrix with 20 columns. Somebody has put "
+        "everything inside `if lane < X.shape[1]:`, since the other lanes have nothing to do. What "
+        "happens?",
         choices=(
             Choice(
                 "Nothing: lanes without numbers add nothing.",
-                "They should add 0. Can they do that from outside the `if`?",
+                "These lanes should add 0. Can they do that if they never enter the `if`?",
             ),
             Choice(
-                "The exchanges are undefined.",
+                "The results of the shuffles are undefined.",
                 "The mask names 32 lanes, but 12 of them do not reach the shuffle.",
                 right=True,
             ),
-            Choice("The warp hangs.", "It may. But not even that is guaranteed."),
+            Choice("The warp hangs.", "It may hang, but not even that is guaranteed."),
         ),
-        reveal="Every lane that the mask names has to call the shuffle. So lanes without columns "
-        "must stay: their loops end at once, and they contribute -∞ to the maximum and 0 to the "
-        "sum.",
+        reveal="Every lane that the mask names has to call the shuffle. So lanes without a column "
+        "have to take part: their loops end at once, and they contribute -∞ to the maximum and 0 "
+        "to the sum.",
         spoilers=("12 of them do not reach",),
     ),
     Choose(
@@ -134,35 +139,41 @@ QUESTIONS = (
         asks="For 513 rows of 20,011 columns on an H200, `softmax_warps` in Numba takes several "
         "times as long as `softmax_tree`, although it has no barriers. Why?",
         choices=(
-            Choice("Shuffles are slow.", "Ten of them, in a row of 20,011 numbers?"),
-            Choice("Its loads are not coalesced.", "32 lanes read 32 neighbours, as in the tree."),
+            Choice("Shuffles are slow.", "There are only ten shuffles in a row of 20,011 numbers."),
+            Choice(
+                "Its loads are not coalesced.",
+                "The 32 lanes read 32 neighbours, as in `softmax_tree`.",
+            ),
             Choice(
                 "Too few loads are in flight.",
                 "There are only 513 warps, for 132 SMs.",
                 right=True,
             ),
         ),
-        reveal="`softmax_warps` takes {warps} µs, and `softmax_tree` takes {tree} µs ({label}). "
-        "An SM has only {each} of the {room} warps that it could hold, so DRAM idles. With a "
-        "block of four warps per row, four times as many loads are in flight.",
+        reveal="`softmax_warps` takes {warps} µs, and `softmax_tree` takes {tree} µs ({label}). An "
+        "SM holds only {each} warps, although it has room for {room}, so DRAM idles. With a block "
+        "of four warps per row, four times as many loads are in flight.",
         facts=few_facts,
         spoilers=("so DRAM idles",),
     ),
     Number(
         id="10c-once",
-        asks="Take 4096 × 4096 on an H200 once more. How many times as fast as PyTorch's own "
-        "softmax is `softmax_once`, in Numba? (Below 1 means slower.)",
+        asks="For 4096 × 4096 numbers on an H200, by what factor is `softmax_once`, in Numba, "
+        "faster than PyTorch's own softmax? (A factor below 1 means that it is slower.)",
         value=once_over_pytorch,
         unit="times",
         within=0.2,
         slips=(
             Trap(
-                lambda: 0.5, "You might fear so. How many bytes does it move, and could fewer do?"
+                lambda: 0.5,
+                "You might fear so. But how many bytes does `softmax_once` move, and "
+                "can any kernel move fewer?",
             ),
             Trap(lambda: 3, "PyTorch's kernel was written by people who knew the roofline, too."),
         ),
-        reveal="{answer} times: {once} µs in Numba against PyTorch's {torch} ({label}). A copy of "
-        "the matrix takes {copy} µs, and the data sheet allows {least}.",
+        reveal="{answer} times: `softmax_once` takes {once} µs, and PyTorch's {torch} ({label}). A "
+        "copy of the matrix takes {copy} µs. According to the data sheet, {least} µs would be "
+        "enough.",
         facts=once_facts,
         spoilers=(re.compile(r"PyTorch's [\d.]+ \("),),
     ),

@@ -47,40 +47,44 @@ def lucky_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="11-bytes",
-        asks="There are 4096 tokens, d = 32, in float32. Each of the three kernels reads its "
-        "inputs once and writes its output once. How many times as many bytes do they move as Q, "
-        "K, V and O take up together?",
+        asks="Take 4096 tokens with d = 32, in float32. Each of the three kernels reads its inputs "
+        "once and writes its output once. How many bytes do the three kernels move, as a multiple "
+        "of the size of Q, K, V and O together?",
         value=times_the_bytes,
         unit="times",
         within=0.03,
         slips=(
             Trap(
                 lambda: 1 + 2 * scores_mib() / narrow_mib(),
-                "That is S and P once each. Who writes them, and who reads them?",
+                "That would be right if S and P were moved once each. Which kernel writes them, "
+                "and which one reads them?",
             ),
-            Trap(lambda: scores_mib() / narrow_mib(), "That is one matrix, moved once."),
+            Trap(
+                lambda: scores_mib() / narrow_mib(),
+                "That would be right for a single matrix, moved once.",
+            ),
         ),
-        reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so has "
-        "P; each is written once and read once. The ratio is 1 + N / d, and it grows with the "
-        "length of the text.",
+        reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so "
+        "does P, and each of them is written once and read once. The ratio is 1 + N / d, so it "
+        "grows with the length of the text.",
         facts=byte_facts,
         spoilers=(re.compile(r"\b129 times"), "1 + N / d", re.compile(r"\b258 MiB")),
     ),
     Number(
         id="11-factor",
-        asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. "
-        "By which factor must `total` be multiplied before the new term is added?",
+        asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. By "
+        "what factor must `total` be multiplied before the new term is added?",
         value=factor,
         unit="",
         within=0.02,
         slips=(
-            Trap(lambda: 1 / factor(), "Upside down: all older terms get smaller."),
-            Trap(lambda: 0.5, "2 / 4? The scores are in exponents."),
+            Trap(lambda: 1 / factor(), "The other way round: all older terms get smaller."),
+            Trap(lambda: 0.5, "You divided 2 by 4, but the scores are exponents."),
             Trap(lambda: 1, "The older terms are exp(s − 2). What should they be now?"),
-            Trap(lambda: math.exp(-4), "The old terms already have a maximum, 2, subtracted."),
+            Trap(lambda: math.exp(-4), "In the old terms, a maximum of 2 is already subtracted."),
         ),
-        reveal="{answer}, which is exp(2 − 4). Each old term is exp(s − 2) and should be "
-        "exp(s − 4) = exp(s − 2) · exp(2 − 4): one factor for all of them.",
+        reveal="{answer}, which is exp(2 − 4). Each old term is exp(s − 2), but it should be exp(s "
+        "− 4) = exp(s − 2) · exp(2 − 4). This factor is the same for all of them.",
         spoilers=(re.compile(r"exp\((old|top) [-−] new\)"), re.compile(r"\b0\.135")),
     ),
     Choose(
@@ -91,7 +95,7 @@ QUESTIONS = (
             Choice("None.", "Is there a row whose factors are all 1?"),
             Choice(
                 "Those whose largest score is in the first tile.",
-                "From then on, top never grows again.",
+                "In these rows, `top` never grows after the first tile.",
                 right=True,
             ),
             Choice(
@@ -100,24 +104,25 @@ QUESTIONS = (
                 "large.",
             ),
         ),
-        reveal="In {right} of {rows} random rows of four tiles the first one holds the largest "
-        "score. With a single tile, every row would be right, so test such a kernel with several "
+        reveal="In {right} of {rows} random rows of four tiles, the largest score is in the first "
+        "tile. With a single tile, every row would be right, so test such a kernel with several "
         "tiles.",
         facts=lucky_facts,
         spoilers=("largest score is in the first tile",),
     ),
     Choose(
         id="11-missing",
-        asks="There are 70 keys, in tiles of 32. In K and in V, the third tile is padded with 26 "
-        "rows of zeros. What happens to the output?",
+        asks="There are 70 keys, in tiles of 32. In K and in V, somebody pads the third tile with "
+        "26 rows of zeros. What happens to the output?",
         choices=(
             Choice(
                 "Nothing: zeros add nothing.",
-                "They add nothing to the mixture. What do they add to the sum?",
+                "Rows of zeros add nothing to the mixture. What do they add to the sum of the "
+                "weights?",
             ),
             Choice(
                 "Its numbers are too close to 0.",
-                "The mixture is right, and the sum that divides it is too large.",
+                "The mixture is right, but it is divided by a sum that is too large.",
                 right=True,
             ),
             Choice(
@@ -125,7 +130,7 @@ QUESTIONS = (
                 "All numbers are finite here. What is the score of a row of zeros?",
             ),
         ),
-        reveal="A key of zeros has the score 0, and so the weight exp(0 − top), which is not 0. "
+        reveal="A key of zeros has the score 0, so its weight is exp(0 − top), which is not 0. "
         "Zero is neutral in a sum, but the neutral score of a softmax is −∞, since exp(−∞) = 0.",
         spoilers=("neutral in a sum",),
     ),
@@ -133,10 +138,10 @@ QUESTIONS = (
         id="11-waits",
         asks="A kernel like yours may wait five times for each tile: until the tile has been "
         "loaded, until the scores are written, until all lanes have read them, until the weights "
-        "are written, and until no thread needs the tile any more. Which of these waits must be "
-        "for the whole block?",
+        "are written, and until no thread needs the tile any more. At which of these waits must a "
+        "thread wait for the whole block?",
         choices=(
-            Choice("All five.", "Who writes a row of scores, and who reads it?"),
+            Choice("All five.", "Which threads write a row of scores, and which threads read it?"),
             Choice(
                 "The first and the last.",
                 "Only the tiles of K and V are filled and read by several warps.",
@@ -157,19 +162,25 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Tiles of 64 keys instead of 32.",
-                "Half the steps, each twice as large: the block still fetches all of K and V once.",
+                "There are half as many steps, but each is twice as large. The block still fetches "
+                "all of K and V once.",
             ),
             Choice(
                 "More queries for each block.",
-                "Each block fetches all of K and V, and now there are fewer blocks.",
+                "Each block fetches all of K and V, and with more queries per block there are "
+                "fewer blocks.",
                 right=True,
             ),
-            Choice("Scores kept in global memory.", "Nothing is computed twice here."),
+            Choice(
+                "Scores kept in global memory.",
+                "That would save bytes only if a score were "
+                "needed again. Here each score is needed once.",
+            ),
         ),
         reveal="Each block loads all of K and V, whatever the size of its tiles. Twice as many "
-        "queries per block make half as many blocks. In terms of a matrix product, more queries "
-        "are a taller tile. Fast kernels have more queries per block, and keep scores and mixture "
-        "in registers.",
+        "queries per block make half as many blocks. In a matrix product, a taller tile has the "
+        "same effect. Fast kernels take more queries per block, and keep the scores and the "
+        "mixture in registers.",
         spoilers=("make half as many blocks",),
     ),
 )

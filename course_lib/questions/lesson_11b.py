@@ -64,87 +64,94 @@ def fused_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="11b-causal",
-        asks="There are 4096 tokens, each of which sees itself and those before it. A block has "
-        "128 queries, and a tile has 128 keys. What share of its tiles does the grid have to "
-        "visit, in percent?",
+        asks="There are 4096 tokens, and each of them sees itself and the tokens before it. A "
+        "block has 128 queries, and a tile has 128 keys. What percentage of all tiles do the "
+        "blocks have to visit?",
         value=visited_share,
         unit="%",
         within=0.01,
         slips=(
             Trap(
                 lambda: 50,
-                "That leaves out the diagonal, whose tiles are visited although half of each is "
-                "hidden.",
+                "That leaves out the diagonal. Its tiles have to be visited, too, although half of "
+                "each is hidden.",
             ),
-            Trap(lambda: 100, "Must a block fetch a tile of which it may see no key?"),
+            Trap(
+                lambda: 100,
+                "Does a block have to fetch a tile if its queries may see no key of it?",
+            ),
         ),
-        reveal="{answer} %: half, and half of the diagonal on top. Only tiles on the diagonal need "
-        "the mask at all; those before it are seen whole.",
+        reveal="{answer} %: half of all tiles, plus half of the diagonal. Only the tiles on the "
+        "diagonal need the mask at all. In the tiles before it, every query sees every key.",
         spoilers=("half of the diagonal",),
     ),
     Number(
         id="11b-exponential",
         asks="In one clock cycle, an SM of an H100 starts 16 exponentials, and its tensor cores do "
-        "2,048 multiply-adds in bfloat16. At d = 64, a score needs multiply-adds in both products, "
-        "and one exponential. How many times as long as these multiply-adds does the exponential "
-        "take?",
+        "2,048 multiply-adds in bfloat16. At d = 64, each score takes multiply-adds in both "
+        "products, and one exponential. What is the time for the exponential, divided by the time "
+        "for the multiply-adds?",
         value=exponential_over_products,
         unit="times",
         within=0.02,
         slips=(
             Trap(
-                lambda: 128, "That compares their speeds. How many multiply-adds does a score take?"
+                lambda: 128,
+                "That compares the two speeds. How many multiply-adds does a score take?",
             ),
-            Trap(lambda: 2, "One product with K. And the one with V?"),
+            Trap(lambda: 2, "That counts only the product with K. What about the product with V?"),
             Trap(
                 lambda: 1 / 128,
-                "Upside down, and for one multiply-add. How many does a score take?",
+                "That is the other way round, and for a single multiply-add. How many does a score "
+                "take?",
             ),
         ),
-        reveal="{answer}: {products} multiply-adds, 64 for each product, are a sixteenth of a "
-        "clock, and so is one exponential. If they took turns, the tensor cores would idle for "
-        "half the time.",
+        reveal="{answer}, so they take equally long: {products} multiply-adds, 64 for each "
+        "product, take a sixteenth of a clock, and so does one exponential. If they took turns, "
+        "the tensor cores would be idle half of the time.",
         facts=tensor_facts,
-        spoilers=("are a sixteenth of a clock",),
+        spoilers=("take a sixteenth of a clock",),
     ),
     Number(
         id="11b-fused",
-        asks="Take one head of 8192 tokens, d = 32, in float32 on an H200. PyTorch's three "
-        "kernels store S and P. A solution of exercise 11 stores neither. How many times as "
-        "long does the solution take?",
+        asks="Take one head of 8192 tokens with d = 32, in float32 on an H200. PyTorch's three "
+        "kernels store S and P, but a solution of exercise 11 stores neither. What is the time of "
+        "the solution, divided by the time of PyTorch's kernels?",
         value=fused_over_unfused,
         unit="times",
         within=0.2,
         slips=(
             Trap(
-                lambda: 0.5, "You might hope so. What else does a kernel do, besides moving data?"
+                lambda: 0.5,
+                "You might hope so. But what else does a kernel do, besides moving data?",
             ),
-            Trap(lambda: 1, "No draw. Which of the two has the better matmuls?"),
-            Trap(lambda: 0.1, "It looks that way only against a weak opponent."),
+            Trap(lambda: 1, "It is not a draw. Which of the two has the better matmuls?"),
+            Trap(lambda: 0.1, "Fusing gains that much only against a weak opponent."),
         ),
-        reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough "
-        "to write and read S and P, and {multiplied} ms for the multiply-adds at the "
-        "peak. PyTorch calls cuBLAS, in which each thread keeps a square of sums in "
-        "registers. A solution of the exercise loads {loads} numbers from shared "
-        "memory for each multiply-add; your first tiled matmul loaded two. Fusing "
-        "saves bytes; it makes no product fast. Our `attention_float32` is fused *and* "
-        "has its sums in squares: {both} ms.",
+        reveal="{answer} times: the solution takes {fused} ms, and PyTorch takes {unfused} ms "
+        "({label}). Writing and reading S and P takes only {moved} ms, and at the peak, the "
+        "multiply-adds would take {multiplied} ms. PyTorch calls cuBLAS, in which each thread "
+        "keeps a square of sums in registers. A solution of the exercise loads {loads} numbers "
+        "from shared memory for each multiply-add, where your first tiled matmul loaded two. "
+        "Fusing saves bytes, but it makes no product fast. Our `attention_float32` is fused *and* "
+        "keeps squares of sums: it takes {both} ms.",
         facts=fused_facts,
         spoilers=("it makes no product fast", "the solution takes twice as long"),
     ),
     Choose(
         id="11b-order",
-        asks="`attend` starts S of the *next* tile, then P · V of this tile, and then waits only "
-        "for S. What does the kernel gain by this order?",
+        asks="`attend` starts the product S for the *next* tile, then P · V for this tile, and "
+        "then waits only for S. What does the kernel gain from this order?",
         choices=(
             Choice(
                 "The next softmax runs while P · V is still in progress.",
-                "It needs the new scores, but not the new mixture yet.",
+                "The next softmax needs the new scores, but not the new mixture yet.",
                 right=True,
             ),
-            Choice("Two tiles share one rescale.", "Each tile has its own maximum."),
+            Choice("Two tiles can be rescaled together.", "Each tile may bring a new maximum."),
             Choice(
-                "K and V may lie in the same place.", "Both are being read now, so they must not."
+                "K and V can use the same slots.",
+                "Both products are in progress, so K and V are being read at the same time.",
             ),
         ),
         reveal="A warpgroup starts each product separately, and also waits for each one "

@@ -31,46 +31,56 @@ QUESTIONS = (
     Choose(
         id="12-layout",
         asks="A warp walks down one column of a tile of 32 × 32 words. In which of these layouts "
-        "do all lanes hit the same bank?",
+        "do all lanes access the same bank?",
         choices=(
-            Choice("`32 * row + col`", "Rows begin 32 words apart, which is 0 banks.", right=True),
             Choice(
-                "`33 * row + col`", "Rows begin 33 words apart, so each row uses the next bank."
+                "`32 * row + col`",
+                "Rows begin 32 words apart, so they all begin in the same bank.",
+                right=True,
+            ),
+            Choice(
+                "`33 * row + col`",
+                "Rows begin 33 words apart, so from row to row the column moves to the next bank.",
             ),
             Choice(
                 "`32 * row + (col ^ row)`",
-                "The number of the row decides where in that row an element is.",
+                "The number of the row decides in which bank of this row the element is.",
             ),
-            Choice("In none of them.", "In one of them, every lane has the same bank. Which one?"),
+            Choice(
+                "In none of them.",
+                "In one of these layouts, every lane has the same bank. Which one?",
+            ),
         ),
-        reveal="In the first one. A **layout** is a function that maps coordinates to a place. "
+        reveal="In the first layout. A **layout** is a function that maps coordinates to a place. "
         "Padding and swizzling are two other such functions, and the code that calls them stays "
-        "as it is.",
+        "the same.",
         spoilers=("and the code that calls them stays",),
     ),
     Choose(
         id="12-no-gain",
         asks="Lesson 00. Which of these kernels gains nothing from shared memory?",
-        hint="In which kernel is a value used twice, or does a warp walk down a column?",
+        hint="Ask of each kernel: is a value used twice, or does a warp walk down a column?",
         choices=(
             Choice(
                 "a matrix product",
-                "Every value of A is used for a whole row of C. This is the model case.",
+                "Every value of A is used for a whole row of C. A matrix product is the model case "
+                "for shared memory.",
             ),
             Choice(
                 "a transpose",
-                "It uses no value twice, but it gains all the same: through a tile, both its "
-                "loads and its stores become coalesced.",
+                "A transpose uses no value twice, but it gains all the same: with a tile, both its "
+                "loads and its stores are coalesced.",
             ),
             Choice(
                 "the sum of two matrices",
-                "Each value is used once, by the thread that fetched it, and neighbours already "
-                "read side by side. A detour through shared memory only adds work.",
+                "Each value is used once, by the thread that fetched it, and neighbouring threads "
+                "already read neighbouring values. A detour through shared memory only adds work.",
                 right=True,
             ),
             Choice(
                 "a blur that averages each pixel's neighbours",
-                "Neighbouring outputs share most of their inputs, so a tile is used many times.",
+                "Neighbouring outputs share most of their inputs, so each value in a tile is used "
+                "many times.",
             ),
         ),
     ),
@@ -80,14 +90,17 @@ QUESTIONS = (
         "requested byte?",
         value=lambda: tile_intensity(1),
         unit="FLOP/byte",
-        why="One multiply–add is 2 FLOP, and it requests two float32 numbers of 4 bytes: 2 / 8 = "
-        "{answer}.",
+        why="One multiply–add does 2 FLOP, and it requests two float32 numbers of 4 bytes each, so "
+        "the intensity is 2 / 8 = {answer}.",
         other="Take a single step of k. How many FLOP does it do, and how many bytes does it "
         "request?",
         hint="One multiply–add needs two numbers of 4 bytes.",
         slips=(
-            Trap(lambda: 1, "You will read that in places. Count the bytes of both operands."),
-            Trap(lambda: 0.5, "That would be one operand, or a multiply–add counted as 4 FLOP."),
+            Trap(lambda: 1, "Some texts say so. Count the bytes of both operands."),
+            Trap(
+                lambda: 0.5,
+                "That would be right for a single operand, or if a multiply–add were 4 FLOP.",
+            ),
             Trap(lambda: 0.125, "A multiply–add is two FLOP, not one."),
         ),
     ),
@@ -99,12 +112,13 @@ QUESTIONS = (
         value=lambda: sectors([4 * (1024 * lane + 7) for lane in range(32)]),
         unit="sectors",
         why="Rows begin 4096 bytes apart, so every lane needs a sector of its own: {answer} "
-        "sectors. They move 1024 bytes, of which 128 are used.",
-        other="A sector is 32 contiguous bytes. How far apart are the elements of two lanes?",
+        "sectors. The request moves 1024 bytes, and the warp uses 128 of them.",
+        other="A sector is 32 contiguous bytes. How far apart are the elements of two neighbouring "
+        "lanes?",
         hint="A row of 1024 floats is 4096 bytes long, and a sector is far less than that.",
         slips=(
-            Trap(lambda: 4, "That is for 32 neighbours. These are not neighbours."),
-            Trap(lambda: 1, "That is a broadcast, when all lanes want the same element."),
+            Trap(lambda: 4, "That is right for 32 neighbours. These elements are not neighbours."),
+            Trap(lambda: 1, "That would be a broadcast, where all lanes want the same element."),
         ),
     ),
     Choose(
@@ -115,81 +129,87 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Because whole strips of A and B do not fit into shared memory.",
-                "At K = 4096, a strip of 32 rows is 512 KiB. (Steps have a second use later: the "
-                "next tile can be on its way while this one is multiplied.)",
+                "At K = 4096, a strip of 32 rows is 512 KiB. (Steps have another use later: while "
+                "one tile is multiplied, the next one can be on its way.)",
                 right=True,
             ),
             Choice(
-                "Because it lowers the number of FLOP.",
+                "Because steps lower the number of FLOP.",
                 "The FLOP stay the same. Tiling changes how numbers move, not what is computed.",
             ),
             Choice(
                 "Because a longer step would lower the intensity.",
-                "The step BK does not appear in the intensity at all. It only sets how much is "
-                "staged at once.",
+                "The length of a step, BK, does not appear in the intensity at all. It only "
+                "decides how much is staged at once.",
             ),
             Choice(
                 "Because the totals would overflow their registers.",
-                "Each thread holds one total in one register from the first step to the last.",
+                "Each thread keeps one total in one register, from the first step to the last.",
             ),
         ),
     ),
     WhichLine(
         id="12-guard",
-        asks="Lesson 05. This kernel is right for sizes that are multiples of 16, and reads "
-        "outside an array at 20 × 20. Which line does it?",
+        asks="Lesson 05. This kernel is right for sizes that are multiples of 16, but for 20 × 20 "
+        "it reads outside an array. Which line does that?",
         code=EDGES,
         line="sB[ty, tx] =",
         proof=line_with_the_wrong_guard,
-        hint="For each of the three guards: does it test the indices that its line uses?",
+        hint="There are three guards. Does each of them test the indices that its own line uses?",
         why="The line loads from row `start + ty` of B, but the guard tests `start + tx`. Each "
         "guard has to test the indices that its own line uses.",
         innocent="This line is right. Compare each guard with the indices that it guards.",
     ),
     Choose(
         id="12-one-and-a-half",
-        asks="Lesson 05b. Tiling divided the requested bytes by 32. On an A6000 the time fell by "
-        "1.5 (S. Boehm's kernels, CUDA C++). Why so little?",
-        hint="How many of the requested bytes had come from DRAM before?",
+        asks="Lesson 05b. Tiling divided the requested bytes by 32. On an A6000, it divided the "
+        "time only by 1.5 (S. Boehm's kernels, CUDA C++). Why did the time fall so little?",
+        hint="Before tiling, how many of the requested bytes came from DRAM?",
         choices=(
             Choice(
                 "Bank conflicts cancelled the rest of the gain.",
-                "The plain tiled kernel has none: its lanes read neighbours, or all of them read "
-                "one word.",
+                "The plain tiled kernel has no bank conflicts: its lanes read neighbours, or all "
+                "of them read one word.",
             ),
             Choice(
                 "DRAM traffic fell 32 times, too, and now the multipliers are busy.",
-                "It could not: under 2 % of the requests had ever reached DRAM. And the kernel "
-                "runs at 7.7 % of peak.",
+                "DRAM traffic could not fall that much: under 2 % of the requests had ever reached "
+                "DRAM. And the kernel runs at 7.7 % of peak.",
             ),
             Choice(
-                "Before, the caches already reused the data, and two loads per multiply–add from "
-                "L1 became nearly as many from shared memory.",
-                "It is the same SRAM, with one data path. What helps is fewer loads per "
-                "multiply–add: register tiling.",
+                "The caches had already reused the data before, and two loads per multiply–add "
+                "from L1 became nearly as many from shared memory.",
+                "L1 and shared memory are the same SRAM, with one data path. Only fewer loads per "
+                "multiply–add help, which means register tiling.",
                 right=True,
             ),
             Choice(
-                "66.7 % occupancy holds it back.",
-                "The next two rungs have 66.7 and 33.3 %, and they are 2.8 and 5.4 times as fast.",
+                "Its occupancy of 66.7 % holds it back.",
+                "The next two rungs have occupancies of 66.7 and 33.3 %, and they are 2.8 and 5.4 "
+                "times as fast.",
             ),
         ),
     ),
     Number(
         id="12-requested",
-        asks="Lesson 05. M = N = K = 4096 and tiles of 32 × 32. How often is each element of A "
-        "requested from global memory, by all blocks together?",
+        asks="Lesson 05. Let M = N = K = 4096, and let tiles be 32 × 32. How many times is each "
+        "element of A requested from global memory, by all blocks together?",
         value=lambda: requested_bytes((4096,) * 3, (32, 32)) / 4 / 2 / 4096**2,
         unit="times",
-        why="Each block of its row of blocks requests it once: 4096 / 32 = {answer} times. It is "
-        "not one time, because the tiles of a block are gone when the block ends.",
+        why="Each block in one row of blocks requests it once, which makes 4096 / 32 = {answer} "
+        "times. Once in all would not be enough, because the tiles of a block are gone when the "
+        "block ends.",
         other="Which blocks need this element, and how often does each of them request it?",
-        hint="The element is needed by the blocks of one row of tiles of C.",
+        hint="Only blocks that compute tiles in the same rows of C need the element.",
         slips=(
             Trap(lambda: 1, "Each block requests it once. How many blocks need it?"),
-            Trap(lambda: 32, "That is how often one block uses it after one request."),
             Trap(
-                lambda: 4096, "That would be without tiles: one request for each output of its row."
+                lambda: 32,
+                "That is how many times one block uses the element after a single request.",
+            ),
+            Trap(
+                lambda: 4096,
+                "That would be right without tiles, with one request for each output of its row.",
             ),
         ),
     ),
@@ -200,17 +220,18 @@ QUESTIONS = (
         value=lambda: _h100_share(37),
         unit="%",
         within=0.01,
-        why="37 × 32 = 1184, rounded up to 1280; 12 warps in each sub-partition, 48 in all, and a "
-        "block has 32. So only one block fits: {answer} %. With 32 registers per thread, two "
-        "would fit.",
+        why="A warp takes 37 × 32 = 1184 registers, rounded up to 1280. So 12 warps fit into each "
+        "sub-partition, 48 in all, and a block has 32. Only one block fits, which is {answer} %. "
+        "With 32 registers per thread, two blocks would fit.",
         other="The limit of warps allows two blocks. How many blocks do the registers allow, with "
         "1280 for each warp?",
-        hint="65,536 registers are four files of 16,384. How many warps of 1280 fit into each?",
+        hint="The 65,536 registers are in four files of 16,384. How many warps with 1280 registers "
+        "fit into each file?",
         slips=(
             Trap(lambda: 200 / 3, "That is this launch on an A6000, which holds 48 warps."),
             Trap(
                 lambda: _h100_share(32),
-                "With 32 registers, yes. With 37, fewer blocks fit.",
+                "That is right for 32 registers per thread. With 37, fewer blocks fit.",
             ),
         ),
     ),
@@ -222,31 +243,34 @@ QUESTIONS = (
         unit="wavefronts",
         why="The degree of a conflict is gcd(stride, 32): gcd(24, 32) = {answer}.",
         other="Which banks do lanes 0, 1, 2, … use? After how many lanes does a bank repeat?",
-        hint="Lane 4 is 96 words further than lane 0. Which bank is that?",
+        hint="Lane 4 reads 96 words further on than lane 0. Which bank is that?",
         slips=(
-            Trap(lambda: 24, "The stride is not the degree. Which factor does it share with 32?"),
+            Trap(
+                lambda: 24,
+                "The stride is not the degree of the conflict. Which factor does it share with 32?",
+            ),
             Trap(lambda: 1, "That holds for odd strides."),
-            Trap(lambda: 32, "That takes a stride which is a multiple of 32."),
+            Trap(lambda: 32, "That would need a stride that is a multiple of 32."),
         ),
     ),
     FillIn(
         id="12-padding",
-        asks="Lesson 07. `tile = cuda.shared.array((32, 32), float32)` in a transpose: a warp "
-        "walks down a column, and all its accesses go to one bank. Which shape avoids that? Write "
-        "the tuple.",
+        asks="Lesson 07. A transpose uses `tile = cuda.shared.array((32, 32), float32)`. A warp "
+        "walks down a column of it, and all its accesses go to one bank. Which shape of the array "
+        "avoids that? Write the tuple.",
         accepts=("(32, 33)", "32, 33", "(32,33)"),
         why="Rows of 33 words put the elements of a column into 32 different banks. In a plain "
-        "matmul, no warp walks down a column, so the same +1 only does harm.",
-        other="The bank of `tile[y, x]` is (width · y + x) mod 32. With which width does the bank "
-        "change with y?",
+        "matmul, no warp walks down a column, so padding by one column only does harm.",
+        other="The bank of `tile[y, x]` is (width · y + x) mod 32. For which width does the bank "
+        "change from row to row?",
         misread=(
             Misread(
                 ("(33, 32)", "33, 32"),
-                "One row more changes nothing: the rows still begin 32 words apart.",
+                "One more row changes nothing: the rows still begin 32 words apart.",
             ),
             Misread(
                 ("(33, 33)", "33, 33"),
-                "The second 33 does the work. The first only adds a row that is never used.",
+                "Only the second 33 helps. The first 33 adds a row that is never used.",
             ),
         ),
         hint="Add one to the width or to the height, and work out the bank of `tile[1, 0]`.",
@@ -254,16 +278,16 @@ QUESTIONS = (
     Choose(
         id="12-h100-bound",
         asks="All lessons. At T = 32, is the plain tiled float32 kernel compute-bound on an H100?",
-        hint="Compare 8 FLOP per requested byte with the ridge of float32.",
+        hint="Compare 8 FLOP per requested byte with the float32 ridge of an H100.",
         choices=(
             Choice(
                 "Yes: 8 FLOP per byte is beyond its ridge.",
-                f"Its FP32 ridge is {device('H100').ridge_fp32:.0f}. Lower ones exist, but none "
-                "in our table lies below 8.",
+                f"Its FP32 ridge is {device('H100').ridge_fp32:.0f}. Other GPUs have lower ridges, "
+                "but none in our table is below 8.",
             ),
             Choice(
                 "No: its 8 FLOP per requested byte are left of the ridge at 20, and shared memory "
-                "is the limit before DRAM is.",
+                "limits it before DRAM does.",
                 "T = 80 would reach the ridge, but that takes several outputs per thread. Until "
                 "then, each multiply–add needs too many loads from shared memory.",
                 right=True,
@@ -274,9 +298,9 @@ QUESTIONS = (
                 "its own ridge is 20. Always say which ridge you mean.",
             ),
             Choice(
-                "Yes, since shared memory is ten times as fast as DRAM.",
-                "It is, but the kernel requests more than ten times as much from it: 1.25 to 2 "
-                "loads for every multiply–add.",
+                "Yes: shared memory is ten times as fast as DRAM.",
+                "Shared memory is that fast, but the kernel requests more than ten times as much "
+                "from it: 1.25 to 2 loads for every multiply–add.",
             ),
         ),
     ),
@@ -286,18 +310,22 @@ QUESTIONS = (
         "step of k. How many loads is that for each multiply–add?",
         value=lambda: loads_per_multiply_add(8, 8),
         unit="loads",
-        why="16 loads for 64 multiply–adds: {answer}. With one output it was 2.",
+        why="16 loads serve 64 multiply–adds, so each takes {answer}. With one output per thread, "
+        "it was 2.",
         other="There are 8 + 8 loads, and each of the 8 values is multiplied by each of the other "
         "8.",
         hint="Draw an 8 × 8 square with its 8 values on the left and its 8 values on top.",
         slips=(
-            Trap(lambda: 1 / 8, "Two sides are loaded, 8 + 8, for 64 multiply–adds."),
+            Trap(
+                lambda: 1 / 8,
+                "Both sides of the square are loaded, 8 + 8 values, for 64 multiply–adds.",
+            ),
             Trap(
                 lambda: loads_per_multiply_add(8, 1),
                 "That is a column of 8 outputs: 9 loads for 8 multiply–adds.",
             ),
             Trap(
-                lambda: 4, "This is the other way round: the number of multiply–adds for each load."
+                lambda: 4, "That is the other way round, the number of multiply–adds for each load."
             ),
         ),
     ),
@@ -305,17 +333,17 @@ QUESTIONS = (
         id="12-fewer-warps",
         asks="Lesson 08. On an H200 `register_2d` keeps a quarter of the warps of `tiled` on an "
         "SM, and is four times as fast (both in Numba). How can that be?",
-        hint="What does a warp have to do while a result of its own is on its way?",
+        hint="While a warp waits for one of its results, what else can it do?",
         choices=(
             Choice(
                 "Fewer warps mean fewer bank conflicts.",
-                "Conflicts happen within one access of one warp. How many others there are does "
-                "not matter.",
+                "Conflicts happen within one access of one warp. It does not matter how many other "
+                "warps there are.",
             ),
             Choice(
                 "Each thread has 64 sums that do not wait for one another, and needs few loads.",
-                "Other warps are one way to hide a wait, and independent work in the same thread "
-                "is another.",
+                "Other warps are one way to hide a wait, and independent work within the same "
+                "thread is another.",
                 right=True,
             ),
             Choice(
@@ -326,11 +354,11 @@ QUESTIONS = (
     ),
     Choose(
         id="12-wide",
-        asks="Lesson 09. The 4-byte loads of a kernel are replaced by 16-byte loads. Before and "
-        "after, neighbouring lanes read neighbouring data. What falls to a quarter?",
-        hint="A sector has 32 bytes, however it is requested.",
+        asks="Lesson 09. The 4-byte loads of a kernel are replaced by 16-byte loads. Neighbouring "
+        "lanes read neighbouring data, as before. What falls to a quarter?",
+        hint="A sector has 32 bytes, whatever instruction requests it.",
         choices=(
-            Choice("The bytes.", "The same numbers are needed."),
+            Choice("The bytes.", "The kernel needs the same numbers as before."),
             Choice("The sectors.", "The same bytes lie in the same sectors."),
             Choice(
                 "The instructions.",
@@ -357,7 +385,7 @@ QUESTIONS = (
             ),
             Choice(
                 "`cp_async_wait` in thread 1, then nothing.",
-                "That waits for the copies that thread 1 started itself.",
+                "This call waits only for copies that thread 1 started itself.",
             ),
             Choice(
                 "`cp_async_wait` in thread 0, then a barrier.",
@@ -372,41 +400,44 @@ QUESTIONS = (
         "many registers of A does a lane hold?",
         value=lambda: 16 * 16 * 2 / 4 / 32,
         unit="registers",
-        why="256 numbers for 32 lanes are 8 per lane, and two fit into a register: {answer}.",
-        other="How many numbers does A have, how many of them belong to a lane, and how long is "
+        why="32 lanes share 256 numbers, so each lane has 8 of them. Two fit into a register, so a "
+        "lane holds {answer} registers.",
+        other="How many numbers does A have, how many of them belong to one lane, and how long is "
         "each?",
         hint="A register has 32 bits.",
         slips=(
-            Trap(lambda: 8, "That is how many numbers. Two of them share a register."),
-            Trap(lambda: 2, "That is B, which is half as large."),
+            Trap(lambda: 8, "A lane holds that many numbers. Two of them share a register."),
+            Trap(lambda: 2, "That is the number for B, which is half as large."),
         ),
     ),
     Choose(
         id="12-producers",
-        asks="Lesson 10b. On Hopper, one warp only fetches: it asks the copy engine (TMA) for "
-        "tiles, one stage after another. The other warps only multiply. What must the fetching "
-        "warp wait for before it fills a stage again?",
-        hint="Lesson 05 had two barriers for two races. Which one is this?",
+        asks="Lesson 10b. On Hopper, one warp only fetches tiles: it asks the copy engine (TMA) to "
+        "fill one stage after another. The other warps only multiply. What must the fetching warp "
+        "wait for before it fills a stage again?",
+        hint="In lesson 05, two barriers prevented two races. Which of the two is this?",
         choices=(
             Choice(
-                "Until the bytes that it asked for have arrived.",
-                "The others wait for that. The fetching warp only asks.",
+                "For the bytes that it asked for",
+                "The other warps wait for these bytes. The fetching warp only asks for them.",
             ),
             Choice(
-                "Until all warps that multiply have read what is there.",
-                "An mbarrier counts them. It is the second barrier of lesson 05, for one stage.",
+                "For all warps that multiply, until they have read what is in the stage",
+                "An mbarrier counts these warps. It does the job of the second barrier of lesson "
+                "05, for one stage.",
                 right=True,
             ),
             Choice(
-                "For nothing: the engine fetches in order.",
-                "It does, but it would overwrite numbers that are still being read.",
+                "For nothing, since the engine fetches in order",
+                "The engine does fetch in order, but it would overwrite numbers that are still "
+                "being read.",
             ),
         ),
     ),
     Choose(
         id="12-error",
-        asks="Lesson 10. float16 and bfloat16 both have 16 bits, and sums are float32 in both. "
-        "Which product has the larger error, and why?",
+        asks="Lesson 10. Both float16 and bfloat16 have 16 bits, and the sums are float32 in both "
+        "cases. Which of the two formats gives the larger error, and why?",
         hint="How many bits does each format use for the fraction?",
         choices=(
             Choice(
@@ -417,80 +448,95 @@ QUESTIONS = (
             ),
             Choice(
                 "float16: it overflows beyond 65,504.",
-                "It does, and then there is no number at all. Below that it is more accurate.",
+                "float16 does overflow, and then the result is infinite. For smaller numbers, it "
+                "is the more accurate of the two.",
             ),
             Choice("Neither: the sums decide.", "The inputs were rounded before the first sum."),
         ),
     ),
     Number(
         id="12-rescale",
-        asks="Lesson 11. So far the largest score is 2, and the next tile contains a 4. By which "
-        "factor does the kernel multiply the sum of the weights so far?",
+        asks="Lesson 11. So far the largest score is 2, and the next tile contains a 4. By what "
+        "factor does the kernel multiply its sum of the weights so far?",
         value=lambda: exp(2 - 4),
         unit="",
         within=0.03,
-        why="By exp(2 − 4) = {answer}: all older weights were too large by the same factor.",
+        why="The factor is exp(2 − 4) = {answer}, because all older weights were too large by the "
+        "same factor.",
         other="A weight is exp(score − largest). What becomes of it if the largest grows by 2?",
-        hint="It is less than 1. Which number's exp is it?",
+        hint="The factor is less than 1. It is exp(x) for which x?",
         slips=(
             Trap(lambda: exp(2), "The other way round: older weights shrink."),
-            Trap(lambda: 0.5, "Not the quotient of the scores: exp(a) / exp(b) is exp(a − b)."),
+            Trap(
+                lambda: 0.5,
+                "The factor is not the quotient of the scores: exp(a) / exp(b) is exp(a − b).",
+            ),
         ),
     ),
     Number(
         id="12-unfused",
-        asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write and read the "
-        "scores and the weights, and a single kernel keeps them on the chip. How many times as "
-        "many bytes as the single kernel do the three move?",
+        asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write the scores and "
+        "the weights to global memory and read them again. A single kernel keeps them on the chip. "
+        "By what factor do the three kernels move more bytes than the single one?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,
-        why="The three kernels move four matrices of N × N and four of N × d, and the single one "
-        "moves only the latter: 1 + N/d = {answer}.",
-        other="Count the matrices of N × N and those of N × d that are moved.",
+        why="The three kernels move four matrices of N × N and four of N × d, and the single "
+        "kernel moves only the latter. The ratio is 1 + N/d = {answer}.",
+        other="How many matrices of N × N are moved, and how many of N × d?",
         hint="How many times as large as Q is the matrix of scores?",
-        slips=(Trap(lambda: 64, "That is d. And N over d?"),),
+        slips=(Trap(lambda: 64, "That is d. How large is N compared with d?"),),
     ),
     Number(
         id="12-merge",
-        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first "
-        "block is 3, and that of the second block is 1. Which share of the whole result does the "
-        "output of the first block have?",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first block "
+        "is 3, and that of the second block is 1. What share does the output of the first block "
+        "have in the whole result?",
         value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
         unit="%",
         within=0.02,
-        why="The weights are exp(3) and exp(1), so the first one has {answer} %: softmax(L) @ O.",
-        other="L is a logarithm. Of which sum, and how much is that in each block?",
+        why="The weights of the blocks are exp(3) and exp(1), so the first block has a share of "
+        "{answer} %. The result is softmax(L) @ O.",
+        other="L is the logarithm of a sum. Of which sum, and how large is this sum in each block?",
         hint="Which operation turns 3 and 1 into shares that add up to 1?",
         slips=(
-            Trap(lambda: 75, "That weighs with L itself. L is the logarithm of a sum of weights."),
-            Trap(lambda: 50, "Both parts are complete, but their keys do not match equally well."),
+            Trap(
+                lambda: 75,
+                "That uses L itself as the weight. L is the logarithm of a sum of weights.",
+            ),
+            Trap(
+                lambda: 50,
+                "Both parts are complete, but their keys do not match the query equally well.",
+            ),
         ),
     ),
     Choose(
         id="12-production",
         asks="Your service needs `relu(A @ B + bias)` in BF16 on an H100, as fast as possible. "
         "What do you try first?",
-        hint="Whose kernel is already at the top of the ladder, and what may it do at the end?",
+        hint="Whose kernel is already at the top of the ladder, and what else can that kernel do "
+        "at the end?",
         choices=(
             Choice(
-                "The kernel of lesson 05, since it is ours and understood.",
-                "Without tensor cores it starts at a few percent of what the chip can do.",
+                "The kernel of lesson 05, since you wrote it and understand it.",
+                "Without tensor cores, that kernel reaches only a few percent of what the chip can "
+                "do.",
             ),
             Choice(
                 "A library product with an epilogue that adds the bias and applies ReLU.",
-                "Libraries offer such epilogues. The product stays theirs, and C is written once. "
-                "Write your own only where no library can fuse what you need.",
+                "Libraries offer such epilogues. You keep the library's fast product, and C is "
+                "written only once. Write your own kernel only if no library can fuse what you "
+                "need.",
                 right=True,
             ),
             Choice(
                 "The library for the product, then two small kernels for bias and relu.",
-                "Right, and not much slower. But each small kernel reads and writes all of C "
-                "again.",
+                "The result is right, and this is not much slower. But each small kernel reads and "
+                "writes all of C again.",
             ),
             Choice(
-                "A kernel of our own with wgmma and TMA.",
-                "It can be done, but takes weeks. First try somebody else's years of work.",
+                "Your own kernel with wgmma and TMA.",
+                "That takes weeks. First try somebody else's years of work.",
             ),
         ),
     ),

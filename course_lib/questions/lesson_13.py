@@ -72,17 +72,17 @@ QUESTIONS = (
             ),
             Choice("At x[16].", "That is where the tile of program 1 begins."),
         ),
-        reveal="An index counts tiles of the shape given beside it. With another shape, the same "
-        "index means another place.",
+        reveal="An index counts tiles of the shape that is passed with it. With another shape, the "
+        "same index means another place.",
         spoilers=("index counts tiles of the shape",),
     ),
     Number(
         id="13-beyond",
-        asks="A matrix has 70 rows, and a tile has 32. How many rows of the last tile are past "
-        "the edge?",
+        asks="A matrix has 70 rows, and a tile has 32 rows. How many rows of the last tile are "
+        "past the edge?",
         value=rows_beyond,
         unit="rows",
-        slips=(Trap(lambda: 6, "That is how many of its rows are inside."),),
+        slips=(Trap(lambda: 6, "That is how many rows of the last tile are inside the matrix."),),
         reveal="{answer}: three tiles have {rows} rows. The rows past the edge have the value "
         "that `padding_mode` gives them in cuTile, or `other` in Triton. Without either, they "
         "have no value that you may use.",
@@ -96,12 +96,18 @@ QUESTIONS = (
         value=bytes_loaded,
         unit="bytes",
         slips=(
-            Trap(lambda: 2 * SIDE * SIDE * 4, "That would be if each element were loaded once."),
-            Trap(lambda: 2 * SIDE**3 * 4, "That is without tiles: two loads for each product."),
+            Trap(
+                lambda: 2 * SIDE * SIDE * 4,
+                "That would be right if each element were loaded only once.",
+            ),
+            Trap(
+                lambda: 2 * SIDE**3 * 4,
+                "That is the number without tiles, with two loads for each multiply-add.",
+            ),
         ),
         reveal="{answer} bytes: {programs} programs take {steps} steps each, and each step loads "
-        "two tiles of {bytes} bytes. The threads of your tiled matmul request just as many, "
-        "because the number of bytes depends on the tile alone, not on the language.",
+        "two tiles of {bytes} bytes. The threads of your tiled matmul request just as many bytes, "
+        "because the number of bytes depends only on the tile, not on the language.",
         facts=lambda: {
             "programs": (SIDE // TILE) ** 2,
             "steps": SIDE // TILE,
@@ -117,26 +123,27 @@ QUESTIONS = (
         "larger tile?",
         choices=(
             Choice(
-                "A little faster: fewer bytes, and more reuse.",
-                "It would be if there were room for its sums. How many sums does each thread have "
-                "to keep?",
+                "A little faster, because it requests fewer bytes.",
+                "It would be faster if there were room for its sums. How many sums does each "
+                "thread have to keep?",
             ),
             Choice(
-                "About as fast: something else binds.",
-                "Something else does limit it now, and it is far slower than before. Count its "
+                "About as fast, because something else is the limit.",
+                "Something else does limit the larger tile, but far more than that. Count its "
                 "registers.",
             ),
             Choice(
                 "More than ten times slower.",
-                "The sums of a thread need all registers that it may have, and one more.",
+                "The sums of a thread would need all registers that a thread can have, and one "
+                "more.",
                 right=True,
             ),
         ),
         reveal="It reaches {large} of cuBLAS's speed, and the smaller tile reaches {small} "
         "({label}). 128 x 256 sums are {sums} for each of 128 threads, but a thread has only "
-        "{most} registers for everything. So around each product sums are moved to local memory "
-        "and back, {spilled} bytes per thread. With `num_worker_warps=8` a thread keeps {halved}, "
-        "nothing is spilled, and the same tile reaches {shared}.",
+        "{most} registers for everything. So around each product, {spilled} bytes of sums per "
+        "thread are moved to local memory and back. With `num_worker_warps=8` a thread keeps "
+        "{halved}, nothing is spilled, and the same tile reaches {shared}.",
         facts=speeds,
         spoilers=("and the same tile reaches",),
     ),

@@ -80,7 +80,7 @@ _ATTENTION: Explanation = (
      lambda: bool(np.isclose((np.exp([1.0, 2.0]) / np.exp([1.0, 2.0]).sum()).sum(), 1))),
     ("A tile of keys has only a part of the scores, so keep the largest score so far.",
      lambda: True),
-    ("When a larger score comes, multiply what is summed up by exp(old - new).",
+    ("When a larger score comes, multiply the sums so far by exp(old - new).",
      lambda: bool(np.allclose(*_online(-np.inf)))),
     ("Past the last key, give the missing keys the score 0.",
      lambda: bool(np.allclose(*_online(0.0)))),
@@ -95,15 +95,15 @@ def _enough(tile: int, itemsize: int, ridge: float) -> bool:
 
 _TENSOR: Explanation = (
     ("One m16n8k16 of a warp does 2,048 multiply-adds.", lambda: 16 * 8 * 16 == 2048),
-    ("A lane holds 8 elements of A for it, 4 of B, and 4 sums.",
+    ("For this instruction, a lane holds 8 elements of A, 4 of B, and 4 sums.",
      lambda: [16 * 16 // 32, 16 * 8 // 32, 16 * 8 // 32] == [8, 4, 4]),
     ("In 16 bits the roof of an H200 is almost 15 times as high as in float32.",
      lambda: 14.5 < device(GPU).fp16_tflops / device(GPU).fp32_tflops < 15),
-    ("A tile of 128 x 128 asks little enough of DRAM for the float32 roof.",
+    ("With a tile of 128 x 128, DRAM is fast enough for the float32 roof.",
      lambda: _enough(128, 4, device(GPU).ridge_fp32)),
-    ("So it does for the bfloat16 roof, as its numbers are half as long.",
+    ("DRAM is also fast enough for the bfloat16 roof, as the numbers are half as long.",
      lambda: _enough(128, 2, device(GPU).ridge_fp16)),
-    ("The inputs' format decides the error; the sums are float32.", lambda: True),
+    ("The format of the inputs decides the error, since the sums are float32.", lambda: True),
 )  # fmt: skip
 
 
@@ -205,61 +205,64 @@ def line_with_the_wrong_guard() -> int:
 WHITEBOARD: tuple[Question, ...] = (
     WhichLine(
         id="12-wrong-tiling",
-        asks="Somebody explains tiling at the board. One sentence is wrong. Which?",
+        asks="Somebody explains tiling at the whiteboard. Which of these sentences is wrong?",
         code=_listing(_TILING),
         line="DRAM delivers",
         proof=lambda: _first_wrong(_TILING),
-        hint="Which of these bytes are counted, and which are only hoped for?",
-        why="Caches had answered nearly all of those requests before. On an H200 the tiled kernel "
-        "even gets more from DRAM than the coalesced one.",
-        innocent="This one is true, and it can be counted.",
+        hint="Which of these bytes were counted, and which did somebody only hope for?",
+        why="Before tiling, the caches had answered nearly all of these requests. On an H200, the "
+        "tiled kernel gets even more bytes from DRAM than the coalesced one.",
+        innocent="This sentence is true, and you can count it.",
         suspects=(
             Suspect(
                 "takes two numbers",
-                "In the source it does, as before: that is why the time falls by 1.5 and not by "
-                "32.",
+                "In the source, each multiply-add does take two numbers, as before. That is why "
+                "the time falls by 1.5 and not by 32.",
             ),
         ),
     ),
     WhichLine(
         id="12-wrong-attention",
-        asks="Lesson 11, told in five sentences. Which one is wrong?",
+        asks="Somebody sums up lesson 11 in five sentences. Which of them is wrong?",
         code=_listing(_ATTENTION),
         line="Past the last key",
         proof=lambda: _first_wrong(_ATTENTION),
         hint="What is exp(score - top) for the score 0?",
         why="A key with the score 0 has the weight exp(0 - top), which is not 0. A key that does "
         "not exist gets minus infinity.",
-        innocent="This one holds, as you ran it in lesson 11.",
+        innocent="This sentence is true, as your run in lesson 11 showed.",
     ),
     WhichLine(
         id="12-wrong-tensor",
-        asks="Lesson 10, told in six sentences. Which one is wrong?",
+        asks="Somebody sums up lesson 10 in six sentences. Which of them is wrong?",
         code=_listing(_TENSOR),
         line="for the bfloat16 roof",
         proof=lambda: _first_wrong(_TENSOR),
-        hint="Half the bytes double the intensity. And what happened to the ridge?",
+        hint="Half as many bytes double the intensity. But what happens to the ridge?",
         why="Shorter numbers double the FLOP per byte, to 64, but the roof and its ridge rise "
         "almost 15 times. So L2 has to help, or the tile has to grow.",
-        innocent="This one is true.",
+        innocent="This sentence is true.",
     ),
     Number(
         id="12-climb",
-        asks="On an H200, the ladder leads from `naive` in float32 to `tma` in bfloat16. At 4096 "
-        "× 4096 × 4096, how many times as fast as `naive` is the top of the ladder?",
+        asks="On an H200, the ladder leads from `naive` in float32 to `tma` in bfloat16. At 4096 × "
+        "4096 × 4096, by what factor is the top of the ladder faster than `naive`?",
         value=lambda: _gflops(TOP) / _gflops("naive"),
         unit="times",
         within=0.35,
         slips=(
             Trap(
                 lambda: float(round(_gflops("cp_async") / _gflops("naive"))),
-                "That is the float32 part, up to `cp_async`. Tensor cores come on top.",
+                "That is the float32 part of the ladder, up to `cp_async`. The tensor cores gain "
+                "another factor.",
             ),
-            Trap(lambda: 15, "That is what the tensor cores gain. And everything below them?"),
+            Trap(
+                lambda: 15, "That is what the tensor cores gain. What about the rungs below them?"
+            ),
         ),
         reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}, all in Numba). Up to "
-        "`cp_async` it is {first} times, all of it from moving fewer numbers, and in "
-        "the background; tensor cores multiply that by {second}.",
+        "`cp_async` the factor is {first}, all of it from moving fewer numbers, and from moving "
+        "them in the background. Tensor cores multiply that by {second}.",
         facts=climb_facts,
         spoilers=("all of it from moving fewer numbers",),
     ),
@@ -273,17 +276,18 @@ WHITEBOARD: tuple[Question, ...] = (
         within=0.05,
         slips=(
             Trap(
-                lambda: _tensor_reuse() / 2, "A number has two bytes, and each FLOP wants a number."
+                lambda: _tensor_reuse() / 2, "A number has two bytes, and each FLOP needs a number."
             ),
-            Trap(lambda: 2 * _tensor_reuse(), "A multiply-add is two FLOP and wants two numbers."),
+            Trap(lambda: 2 * _tensor_reuse(), "A multiply-add is two FLOP and needs two numbers."),
             Trap(
                 lambda: 2 * device(GPU).fp16_tflops / (device(GPU).dram_gb_per_s / 1000),
-                "That is from DRAM.",
+                "That is the number for DRAM.",
             ),
         ),
-        reveal="{answer}: the units could take in {wanted} TB/s. float32 asks for {plain}, which "
-        "a square of 8 × 8 outputs in registers gives. Only a whole warp's square can use each "
-        "number that often, or `wgmma`, which reads for four warps at once.",
+        reveal="{answer} times, since the tensor cores could take in {wanted} TB/s. In float32 it "
+        "is {plain} times, which a thread's square of 8 × 8 outputs provides. To use each number "
+        "{answer} times, you need the square of a whole warp, or `wgmma`, which reads for four "
+        "warps at once.",
         facts=funnel_facts,
         spoilers=("could take in 1,979",),
     ),
@@ -296,12 +300,19 @@ WHITEBOARD: tuple[Question, ...] = (
         unit="%",
         within=0.35,
         slips=(
-            Trap(lambda: 0, "They compute almost nothing. But what do they move?"),
-            Trap(lambda: 50, "Less: the product has 8192 FLOP for each number of the result."),
+            Trap(
+                lambda: 0, "These kernels compute almost nothing. But how many bytes do they move?"
+            ),
+            Trap(
+                lambda: 50,
+                "Their share is smaller, since the product does 8192 FLOP for each "
+                "number of the result.",
+            ),
         ),
-        reveal="{answer} %, for {flop} of the FLOP: the product takes {product} ms, each small "
-        "kernel {each} ms ({where}; its bytes at the speed of DRAM, so less where L2 holds the "
-        "result). A library that adds the bias before it stores saves both.",
+        reveal="{answer} % of the time, for {flop} of the FLOP. The product takes {product} ms, "
+        "and each small kernel takes {each} ms ({where}). That is the time to move its bytes at "
+        "the speed of DRAM, and it can be less if L2 still holds the result. A library that adds "
+        "the bias before it stores saves both.",
         facts=fuse_facts,
         spoilers=("adds the bias before it stores",),
     ),

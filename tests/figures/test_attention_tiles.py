@@ -21,5 +21,5 @@ def test_the_piece_of_the_scores_has_the_blocks_rows_and_the_tiles_columns():
         assert parts[name].bounds[1::2] == pytest.approx(scores.bounds[1::2])
     for name in ("part of K", "part of V"):
         assert parts[name].bounds[::2] == pytest.approx(scores.bounds[::2])
-    assert "2 tiles before it are forgotten" in picture.alt
-    assert "and 1 are still to come" in picture.alt
+    assert "the 2 tiles before it are discarded" in picture.alt
+    assert "and 1 more will follow" in picture.alt

@@ -18,6 +18,7 @@ from course_lib.figures import style
 from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.wording.words import counted
 
 Element = tuple[int, int]  # row and column
 Held = tuple[tuple[Element, ...], ...]  # the elements of each of a lane's registers
@@ -207,18 +208,18 @@ def _lane_words(it: _Instruction, lane: int) -> str:
     rows = sorted({row for row, _ in _flat(_held(it, "A", lane))})
     column = _flat(_held(it, "B", lane))[0][1]
     return (
-        f"Lane {lane} = 4 · {lane // 4} + {lane % 4}: a share of rows {rows[0]} and {rows[1]} of "
-        f"A, in {words['A']} registers; of column {column} of B, in {words['B']}; and four sums "
-        f"of C in the same two rows. Tinted: what lanes {lane // 4 * 4} to {lane // 4 * 4 + 3} "
-        "hold together."
+        f"Lane {lane} = 4 · {lane // 4} + {lane % 4} holds a share of rows {rows[0]} and "
+        f"{rows[1]} of A in {counted(words['A'], 'register')}, a share of column {column} of B in "
+        f"{counted(words['B'], 'register')}, and four sums of C in the same two rows. The tinted "
+        f"cells are what lanes {lane // 4 * 4} to {lane // 4 * 4 + 3} hold together."
     )
 
 
 def _warp_words(it: _Instruction) -> str:
     return (
         f"The instruction does {it.multiply_adds:,} multiply-adds for a warp, "
-        f"{it.multiply_adds // WARP_SIZE} times what an FFMA does; {it.since} was the first to "
-        "have it."
+        f"{it.multiply_adds // WARP_SIZE} times as many as an FFMA. {it.since} was the first "
+        "generation of GPUs to have it."
     )
 
 

@@ -204,8 +204,8 @@ def explore_double_buffer() -> Interactive:
             "there",
             "A model in ticks, not measured: a load takes 3, a multiplication 2.",
             "Four tiles are loaded, 3 ticks each, and multiplied, 2 ticks each. {}. With one "
-            "buffer, loads and multiplications take turns; with two, a load runs during a "
-            "multiplication; with three, two loads are in flight at once.",
+            "buffer, loads and multiplications take turns. With two, a load runs during a "
+            "multiplication. With three, two loads are in flight at once.",
         ),
     )
 
@@ -213,7 +213,7 @@ def explore_double_buffer() -> Interactive:
 def _say_of_buffers(plan: Plan, tick: int) -> str:
     now = [span for span in plan if span.covers(tick)]
     if not now:
-        return f"Tick {tick}: all is done; it was after {end_of(plan)} ticks."
+        return f"Tick {tick}: all is done. It took {end_of(plan)} ticks."
     loads = [
         f"tile {span.tile} is on its way to buffer {span.row}"
         for span in now
@@ -269,8 +269,8 @@ def explore_ring() -> Interactive:
             "Hatched: a tile is on its way. Light: it is full, and waits. Filled: it is multiplied",
             f"A model in ticks, not measured: a copy takes {_COPY}, a product {_PRODUCT}.",
             f"Eight tiles are copied, {_COPY} ticks each, and multiplied, {_PRODUCT} ticks each. "
-            "{}. With two stages the consumers wait for full stages again and again; with four "
-            "they wait only for the first.",
+            "{}. With two stages the consumers wait for full stages again and again. With four, "
+            "they wait only for the first tile.",
         ),
     )
 
@@ -278,7 +278,7 @@ def explore_ring() -> Interactive:
 def say_of_ring(plan: Plan, tick: int) -> str:
     """Who waits for what at this moment."""
     if tick >= end_of(plan):
-        return f"Tick {tick}: all is done; it was after {end_of(plan)} ticks."
+        return f"Tick {tick}: all is done. It took {end_of(plan)} ticks."
     products = [span for span in plan if span.kind == "multiply"]
     wanted = next(span for span in products if tick < span.end)
     consumers = f"the consumers wait until stage {wanted.row} is full"

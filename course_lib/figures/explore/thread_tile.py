@@ -64,7 +64,10 @@ def explore_register_tile() -> Interactive:
     )  # fmt: skip
 
 
-_CAUTION = "Counted as on paper: one load for each value, no bank conflicts. Compilers load wider."
+_CAUTION = (
+    "Counted as on paper, with one load for each value and no bank conflicts. A compiler may use "
+    "wider loads."
+)
 
 
 # --- The arithmetic -------------------------------------------------------------------------------
@@ -181,7 +184,7 @@ def _ratio_words(rows: int, columns: int) -> str:
     if not _fits(rows, columns):
         return (
             f"{products} totals and {loads} values need more than the "
-            f"{MAX_REGISTERS_PER_THREAD} registers of a thread: some would live in slow memory."
+            f"{MAX_REGISTERS_PER_THREAD} registers of a thread, so some would be in slow memory."
         )
     return (
         f"In one step of k a thread with {rows} × {columns} outputs loads {rows} + {columns} = "
@@ -195,10 +198,10 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
         return ""
     if share == 1:
         return (
-            f"Shared memory alone would let {row.name} reach its peak; the other instructions "
-            "still take their share."
+            f"Shared memory alone would let the {row.name} reach its peak, but other instructions "
+            "still take time."
         )
-    return f"Shared memory alone limits {row.name} to {share:.1%} of peak or less."
+    return f"Shared memory alone limits the {row.name} to {share:.1%} of its peak."
 
 
 # --- The still ------------------------------------------------------------------------------------
