@@ -1,4 +1,4 @@
-"""What waits in a launch: lanes for their warp, warps for one thread, updates in a queue.
+"""Work that is not shared out: lanes wait for their warp, warps for one thread, atomics in a queue.
 
 Where only data decide who works (a loop until something converges, a sparse row), nothing is said:
 no other order of the threads is known to be better.
