@@ -54,9 +54,9 @@ from course_lib.emulator.observers.narrowed_float64 import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
 from course_lib.emulator.observers.race_findings import RaceNotes
 from course_lib.emulator.observers.races import BlockRaces, RaceDetector
+from course_lib.emulator.observers.serial_work import WaitNotes, waiting
 from course_lib.emulator.observers.tracing import Output, Tracer, Unwritten
 from course_lib.emulator.observers.values_in_text import float64_sources
-from course_lib.emulator.observers.serial_work import WaitNotes, waiting
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
     EmulationOptions,

@@ -3,5 +3,5 @@
 Owns: the meter, the detectors of races and faults, the notes on limits, and their sentences.
 May import: `budget`, `errors`, `language`, `machine`, `options`, `profile`, `state`.
 Start with: `meter`, then `races` (a barrier is missing) and `ordered_races` (atomics, fences, TMA);
-`access_costs`, `waiting`, `coverage`: what a right kernel wastes.
+`access_costs`, `serial_work`, `coverage`: what a right kernel wastes.
 """
