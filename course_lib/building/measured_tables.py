@@ -77,8 +77,8 @@ def tensor_cores() -> str:
         ),
     )  # fmt: skip
     return (
-        f"{profiled[0].label}, {SIZE}³, one launch. "
-        f"The percentages show how busy each unit was:\n\n"
+        f"{profiled[0].label}, {SIZE}³, one launch; "
+        f"the percentages show how busy each unit of the GPU was:\n\n"
         f"{busy}\n\n"
         f"{bench.label}, {SIZE}³, TFLOP/s:\n\n{loaded}"
     )
@@ -100,9 +100,9 @@ def rung_12() -> str:
         for step in ways[0].steps
     )  # fmt: skip
     return (
-        f"{bench.label}, as shares of cuBLAS's speed with the same result format:\n\n"
+        f"{bench.label}; shares of the speed that cuBLAS reaches with the same result format:\n\n"
         f"{_table(('', *map(str, bench.sizes)), shares)}\n\n"
-        f"{ways[0].label}, step by step, as shares of cuBLAS's speed with a bfloat16 result:\n\n"
+        f"{ways[0].label}; shares of the speed that cuBLAS reaches with a bfloat16 result:\n\n"
         f"{_table(('', *(f'{each.size}, {each.when}' for each in ways)), steps)}"
     )
 
@@ -219,7 +219,7 @@ def languages() -> str:
     head = ("", "sums of a thread", "bytes of local memory", *(f"{s.split()[0]}³" for s in sizes))
     used = ", ".join(f"{package} {version}" for package, version in found.versions.items())
     return (
-        f"{found.label}, bfloat16 ({used}); the last columns are shares of cuBLAS's speed:\n\n"
+        f"{found.label}, bfloat16 ({used}); the last columns show shares of cuBLAS's speed:\n\n"
         + (_table(head, rows))
     )
 
