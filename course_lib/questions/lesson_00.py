@@ -136,7 +136,7 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: 0,
-                "64 threads are launched, but there are fewer elements.",
+                "The launch has 64 threads, but A has fewer elements.",
             ),
             Trap(
                 lambda: 3 * 8 + 1 * 8,
@@ -172,7 +172,7 @@ QUESTIONS = (
     WhichLine(
         id="00-wrong-line",
         asks="This kernel should turn a picture upside down: the last row of A becomes the first "
-        "row of C. One line is wrong. Which?",
+        "row of C. Which line is wrong?",
         code=UPSIDE_DOWN,
         line="C[y, x] = A[rows - y, x]",
         why="For y = 0, this line reads row `rows`, which does not exist: the last row is `rows "

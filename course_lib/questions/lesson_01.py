@@ -67,8 +67,8 @@ QUESTIONS = (
     Number(
         id="01-few-threads",
         asks=f"With {FEW:,} threads on an H200, `grid_stride` runs over "
-        f"{H200.array_bytes / 1e6:.0f} MB, which no cache can hold. In our measurements, its "
-        f"DRAM delivers at most {H200.dram_gb_per_s:,.0f} GB/s, a little less than the data "
+        f"{H200.array_bytes / 1e6:.0f} MB, which no cache can hold. In our measurements, the DRAM "
+        f"of an H200 delivers at most {H200.dram_gb_per_s:,.0f} GB/s, a little less than the data "
         "sheet says. How many GB/s does the kernel read and write together?",
         value=lambda: H200.gb_per_s[FEW],
         unit="GB/s",
@@ -76,7 +76,7 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: round(H200.dram_gb_per_s),
-                "That is what memory can do if enough is asked of it.",
+                "Memory delivers that much only if enough loads are in flight.",
             ),
         ),
         reveal="It moves {answer} GB/s (in Numba, {label}), or {share} of what DRAM delivers. "
@@ -92,7 +92,7 @@ QUESTIONS = (
         f"latency. How much faster does `grid_stride` run on that GPU with {FEW:,} threads?",
         choices=(
             Choice("Twice as fast.", "It would be, if bandwidth were the limit."),
-            Choice("Half again as fast.", "Which of the two limits would have moved?"),
+            Choice("Half again as fast.", "Would a load take less time on that GPU?"),
             Choice(
                 "Not at all.",
                 "Its threads wait just as long, with just as much in flight.",
@@ -100,7 +100,7 @@ QUESTIONS = (
             ),
         ),
         reveal="The same bytes in flight and the same latency give the same speed. More threads "
-        "would help, or more loads per thread before it waits.",
+        "would help, and so would more loads that a thread starts before it waits.",
         spoilers=("the same speed",),
     ),
 )

@@ -75,9 +75,9 @@ QUESTIONS = (
             Trap(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
             Trap(lambda: 50 * 30, "That is all of C. Does row 4 of C need a number of row 3 of A?"),
         ),
-        reveal="All {answer} elements of row 3 of C need it, one for each column of B. In the "
-        "same way, an element of B serves a whole column of C. Every one of these threads loads "
-        "it for itself. (The picture shows the same for 4 × 4 matrices.)",
+        reveal="All {answer} elements of row 3 of C need this number, one for each column of B. "
+        "In the same way, an element of B serves a whole column of C. Each thread that needs a "
+        "number loads it for itself. (The picture shows the same for 4 × 4 matrices.)",
         figure=sharing_picture,
         spoilers=("a whole row of outputs", "serves a whole column"),
     ),

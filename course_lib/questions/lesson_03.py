@@ -109,8 +109,8 @@ def first_loads() -> Drawn:
 QUESTIONS = (
     Choose(
         id="03-own-run",
-        asks="Both kernels load the same 1,024 numbers with the same number of loads. Whose "
-        "loads move fewer bytes?",
+        asks="Your kernel and your colleague's kernel load the same 1,024 numbers with the same "
+        "number of loads. Whose loads move fewer bytes?",
         choices=(
             Choice(
                 "Yours.",
@@ -124,10 +124,10 @@ QUESTIONS = (
             ),
             Choice("Neither's.", "That would be true if a single number could travel alone."),
         ),
-        reveal="Yours move {yours} bytes and your colleague's {theirs}, which is {times} times "
-        "as many. The smallest piece that memory delivers is a **sector** of {sector} bytes, or "
-        "eight float32 numbers. And a thread never asks alone: a whole **warp** of {warp} "
-        "threads asks together.",
+        reveal="Your loads move {yours} bytes, and your colleague's loads move {theirs}, which is "
+        "{times} times as many. The smallest piece that memory delivers is a **sector** of "
+        "{sector} bytes, or eight float32 numbers. And a thread never asks alone: a whole "
+        "**warp** of {warp} threads asks together.",
         facts=sums_facts,
         figure=first_loads,
         spoilers=("sectors per request", "ask for 32 neighbours"),
@@ -178,14 +178,14 @@ QUESTIONS = (
                 "the same time.",
             ),
         ),
-        reveal="{answer} sectors, because the lanes read from as many different rows. With one "
-        "thread for each **column**, it is {columns}.",
+        reveal="Each load touches {answer} sectors, because the lanes read from as many different "
+        "rows. With one thread for each **column**, a load touches only {columns}.",
         facts=lambda: {"columns": sectors_of_sums(TASKS["column_totals"].answer)},
         spoilers=("as many different rows",),
     ),
     Number(
         id="03-step",
-        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step of k, a "
+        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step along k, a "
         "warp of `naive_by_rows` touches 32 sectors of A and 1 of B. How many sectors of A and B "
         "does a warp of your kernel touch?",
         value=lambda: of_a_step("matmul_coalesced"),

@@ -65,8 +65,8 @@ QUESTIONS = (
             Trap(lambda: 64, "That is one row of A."),
         ),
         reveal="There are {answer} different numbers: 16 rows of 64. Each of them is loaded "
-        "{again} times. Instead, one thread could load it for all of them and put it into "
-        "**shared memory**. Each block has its own piece of this memory.",
+        "{again} times. Instead, one thread could load each number for the whole block and put it "
+        "into **shared memory**. Each block has its own piece of this memory.",
         facts=lambda: {"again": loads_of_each()},
         spoilers=("16 rows of 64",),
     ),

@@ -114,8 +114,8 @@ QUESTIONS = (
             Trap(lambda: 1, "`A[5, 3]` is needed for all of row 5 of C."),
             Trap(lambda: 256, "Only the threads of one row of C need it."),
         ),
-        reveal="{answer}: the whole row of threads with y = 5. One of them could load it for all, "
-        "if only there were a place to put it.",
+        reveal="{answer}: the whole row of threads with y = 5. One of these threads could load "
+        "the number for all of them, if only there were a place to put it.",
         spoilers=("16 threads load", "whole row of threads"),
     ),
     Choose(
@@ -132,8 +132,8 @@ QUESTIONS = (
             ),
         ),
         reveal="The emulator tried two orders. If all warps run **in step**, line by line, "
-        "{in_step} of 64 are wrong; if they run one after the other, {in_turn}, "
-        "because the first warp reads what the second has not written yet. This is a "
+        "{in_step} of the 64 numbers are wrong. If the warps run one after the other, {in_turn} "
+        "are wrong, because the first warp reads what the second has not written yet. This is a "
         "**race**: the result depends on who comes first.",
         facts=luck_facts,
         spoilers=("depends on who comes first", "right by luck"),
@@ -229,7 +229,7 @@ QUESTIONS = (
             "−inf",
             "−∞",
         ),
-        why="It never wins a maximum, just as zero never changes a sum.",
+        why="Minus infinity never wins a maximum, just as zero never changes a sum.",
         misread=(
             Misread(
                 ("0", "zero", "0.0"),
@@ -237,7 +237,7 @@ QUESTIONS = (
             ),
             Misread(
                 ("inf", "infinity", "+inf", "np.inf", "math.inf", "∞"),
-                "That would win every time. Try the other end.",
+                "Infinity would win every time. Try the other end of the range.",
             ),
         ),
         other="It must lose against every other number, however small.",

@@ -77,8 +77,8 @@ QUESTIONS = (
         ),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, Numba, `range`). But that "
         "is two gains in one: a loop inside a tile has a fixed length, and there `range` costs "
-        "little. In CUDA C++, where loops cost little anyway, it is {twin_before} ms and "
-        "{twin_after} ms: a factor of {twin_times}.",
+        "little. In CUDA C++, where loops cost little anyway, the times are {twin_before} ms and "
+        "{twin_after} ms, a factor of {twin_times}.",
         facts=speed_facts,
         spoilers=(tells_times(times_faster()), tells_times(times_faster(TWIN)), "×1.5"),
     ),
@@ -134,8 +134,8 @@ QUESTIONS = (
             Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T reaches it?"),
             Trap(lambda: 32, "That gives 8. Where is the ridge?"),
         ),
-        reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take it? "
-        "The next lesson asks that.",
+        reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take such a "
+        "tile? The next lesson asks this question.",
         facts=lambda: {"ridge": f"{device(GPU).ridge_fp32:.1f}"},
         spoilers=("T = 56", "56 would be enough"),
     ),

@@ -89,8 +89,8 @@ def few_tiles_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="06-first-wall",
-        asks="You launch the kernel with T = 64 and one output for each thread. On an H200, a "
-        "block may have 227 KiB of shared memory, and an SM holds 2048 threads. What happens?",
+        asks="You launch the tiled kernel with T = 64 and one output for each thread. On an H200, "
+        "a block may have 227 KiB of shared memory, and an SM holds 2048 threads. What happens?",
         choices=(
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
@@ -111,7 +111,12 @@ QUESTIONS = (
         "two tiles of 32 numbers. What does `out[0]` hold afterwards?",
         value=first_of_two_tiles,
         unit="",
-        slips=(Trap(lambda: 1, "It would, if `twos` began where `ones` ends. Who says where?"),),
+        slips=(
+            Trap(
+                lambda: 1,
+                "It would if `twos` began where `ones` ends. But where does `twos` begin?",
+            ),
+        ),
         reveal="{answer}: `ones` and `twos` begin at the same byte, so the second store overwrites "
         "the first.",
         spoilers=("begin at the same byte", "is the whole of it"),
@@ -151,9 +156,9 @@ QUESTIONS = (
             Trap(lambda: 2, "Both blocks together would need more registers than there are."),
             Trap(lambda: 0, "One block still fits."),
         ),
-        reveal="{answer} block, which is {share} of the warps. A block fits as a whole or not at "
-        "all. And it is worse than it looks, because a warp's registers are rounded up to a "
-        "multiple of {unit}: from {exact} to {rounded}, which leaves room for {warps} warps.",
+        reveal="{answer} block, which has {share} of the warps that the SM can hold. A block fits "
+        "as a whole or not at all. Besides, a warp's registers are rounded up to a multiple of "
+        "{unit}, from {exact} to {rounded}, so the registers are enough for only {warps} warps.",
         facts=one_more_facts,
         spoilers=("rounded up to a multiple of 256", "cliff"),
     ),
@@ -187,8 +192,8 @@ QUESTIONS = (
             Trap(lambda: 1, "Occupancy is not all that differs."),
         ),
         reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with "
-        "`range`, {device}). It has half the warps and more than twice the speed. And one more "
-        "step of this kind halves the occupancy again.",
+        "`range`, {device}). `register_1d` has half the warps and more than twice the speed. The "
+        "next kernel of lesson 08 halves the occupancy again.",
         facts=means_facts,
         spoilers=(
             tells_times(gflops("register_1d") / gflops("tiled")),
@@ -232,7 +237,7 @@ QUESTIONS = (
             Trap(lambda: 100, "There are more tiles than SMs. But an SM has room for 8 blocks."),
             Trap(
                 lambda: 100 * ROOM / FEW_TILES,
-                "What is divided by what? There is more room than there are tiles.",
+                "You divided the room by the tiles. There is more room than there are tiles.",
             ),
         ),
         reveal="There are {tiles} tiles, and there is room for {room} blocks on {sms} SMs, so "

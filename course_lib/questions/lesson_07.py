@@ -111,7 +111,7 @@ QUESTIONS = (
             Trap(lambda: 1, "That is the number along a row."),
             Trap(lambda: 4, "Sectors are for global memory; shared memory has none."),
         ),
-        reveal="{answer}, one for each lane; along the row it takes {row}.",
+        reveal="{answer}, one for each lane; along the row, the access takes {row}.",
         facts=lambda: {"row": passes_of_turn(along_a_row=True)},
         spoilers=(re.compile(r"\b32 (passes|wavefronts|turns)\b"), "one for each lane; along"),
     ),
@@ -165,10 +165,10 @@ QUESTIONS = (
             ),
             Choice("It gets slower.", "And no conflict counter tells you why.", right=True),
         ),
-        reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, {size} × "
-        "{size}). Where rows begin at multiples of 16 bytes, the compiler loads four steps of "
-        "`sA` at once. Rows of 33 words do not, so {loads} shared loads for each multiply–add "
-        "became {padded_loads}.",
+        reveal="The kernel gets slower by {more}: {before} ms become {after} ms ({device}, CUDA "
+        "C++, {size} × {size}). Where rows begin at multiples of 16 bytes, the compiler loads "
+        "four steps of `sA` at once. With rows of 33 words it cannot do that, so {loads} shared "
+        "loads for each multiply–add become {padded_loads}.",
         facts=padded_facts,
         spoilers=("padding harms", "padding only harms", "padding without conflicts costs"),
     ),
@@ -183,7 +183,8 @@ QUESTIONS = (
         reveal="{answer} times ({device}, CUDA C++). The transpose takes {no_tile} ms without a "
         "tile, {tile} ms with a tile, {padded} ms with a padded tile and {three_bits} ms with `r "
         "& 7`; a plain copy takes {copy} ms. While one warp waits for the banks, others wait for "
-        "DRAM anyway, and four wavefronts are almost entirely hidden behind that wait.",
+        "DRAM anyway, and with `r & 7`, the four wavefronts are almost entirely hidden behind "
+        "that wait.",
         facts=cured_facts,
         spoilers=(tells_times(cured()),),
     ),

@@ -88,7 +88,7 @@ QUESTIONS = (
     Number(
         id="08-column",
         asks="Suppose a thread computes 8 outputs of a column instead of 4. How many numbers "
-        "does it load in one step of k, for its 8 multiply-adds?",
+        "does it load in one step along k, for its 8 multiply-adds?",
         value=loads_of_a_column,
         unit="loads",
         slips=(
@@ -106,7 +106,7 @@ QUESTIONS = (
     Number(
         id="08-square",
         asks="Now a thread owns a square of 8 × 8 outputs. How many numbers does it load in one "
-        "step of k, for 64 multiply-adds?",
+        "step along k, for 64 multiply-adds?",
         value=loads_of_a_square,
         unit="loads",
         slips=(
@@ -126,7 +126,7 @@ QUESTIONS = (
     ),
     Number(
         id="08-merged",
-        asks="In one step of k your source loads 16 numbers from the tiles. How many load "
+        asks="In one step along k, your source loads 16 numbers from the tiles. How many load "
         "instructions does the compiler generate for them?",
         value=load_instructions,
         unit="instructions",
@@ -203,9 +203,10 @@ QUESTIONS = (
                 "the limit.",
             ),
         ),
-        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}, Numba). Each thread has {sums} "
-        "sums that do not wait for one another: while one multiply-add is still in progress, the "
-        "*same* warp issues the next one. So the SM depends less on other warps.",
+        reveal="{answer}: `tiled` reaches {tiled} GFLOP/s, and `register_2d` reaches {square} "
+        "({where}, Numba). Each thread has {sums} sums that do not wait for one another: while "
+        "one multiply-add is still in progress, the *same* warp issues the next one. So the SM "
+        "depends less on other warps.",
         facts=speed_facts,
         spoilers=("64 sums that do not wait", tells_times(times_faster())),
     ),
@@ -231,8 +232,8 @@ QUESTIONS = (
             ),
         ),
         reveal="{answer} times: the first kernel stores it, and the second kernel loads it and "
-        "stores it once more. An addition and a comparison are not worth these two trips too many.",
-        spoilers=("two trips too many", "loads it and stores it once more"),
+        "stores it once more. An addition and a comparison are not worth these two extra trips.",
+        spoilers=("two extra trips", "loads it and stores it once more"),
     ),
     Choose(
         id="08-sixteen",

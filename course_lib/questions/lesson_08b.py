@@ -132,8 +132,8 @@ QUESTIONS = (
             ),
             Choice(
                 "As many as there are loads.",
-                "Then every load would take two wavefronts. That would come from the access "
-                "pattern, but the padded pattern has no conflicts.",
+                "Then every load would take two wavefronts. Such conflicts would come from the "
+                "access pattern, but the padded pattern has none.",
             ),
         ),
         reveal="The GPU counts {padded} conflicts in {loads} loads, or {share}. These are "
@@ -180,8 +180,8 @@ QUESTIONS = (
                 "What do the 32 warps of a block ask L1 for in each kernel?",
             ),
         ),
-        reveal="It is {before} for `coalesced` and {after} for `tiled`. A hit rate says which "
-        "share of the requested bytes L1 could deliver, but not how many were requested: "
+        reveal="The hit rate is {before} for `coalesced` and {after} for `tiled`. A hit rate says "
+        "which share of the requested bytes L1 could deliver, but not how many were requested: "
         "{asked_before} GB by `coalesced`, and only {asked_after} GB by `tiled`. What L1 has to "
         "fetch from L2 is nearly the same, {missed_before} and {missed_after} GB.",
         facts=hit_facts,
@@ -196,7 +196,7 @@ QUESTIONS = (
             Choice(
                 "Long scoreboard: for numbers that come from global memory.",
                 "The warps wait for global memory only once per tile. Between two tiles, a warp "
-                "does 32 steps of k.",
+                "does 32 steps along k.",
             ),
             Choice(
                 "MIO throttle: the queue of instructions to shared memory is full.",
@@ -209,9 +209,9 @@ QUESTIONS = (
             ),
         ),
         reveal="**MIO throttle**, as published for this kernel on an RTX A6000. This fits our "
-        "report from the H200, where L1 and shared memory are the busiest unit, in {share} of the "
-        "clocks. The stall reason and the busiest unit should tell the same story. If they do not, "
-        "look again.",
+        "report from the H200, where L1 and shared memory are the busiest unit: they work in "
+        "{share} of the clocks. The stall reason and the busiest unit should tell the same story. "
+        "If they do not, look again.",
         facts=full_facts,
         spoilers=("should tell the same story",),
     ),
@@ -269,8 +269,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 FAR_APART,
-                "A request takes little more than 4 sectors, so the lanes do load neighbours. Only "
-                "the first of these is not always at the start of a sector.",
+                "A request takes little more than 4 sectors, so the lanes do load neighbours. But "
+                "the first of these neighbours does not always begin a sector.",
             ),
             Choice(QUEUES, NO_SHARED),
             Choice(
@@ -280,8 +280,8 @@ QUESTIONS = (
             ),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="Each number is loaded {times} times, by {times} different threads of one block. "
-        "That a request takes {sectors} sectors only means that most windows begin within a "
+        reveal="Each number is loaded {times} times, by {times} different threads of one block. A "
+        "request takes {sectors} sectors instead of 4 only because most windows begin within a "
         "sector.",
         revealed_code=source(3),
         facts=of_third,

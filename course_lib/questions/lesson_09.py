@@ -168,9 +168,9 @@ QUESTIONS = (
             ),
         ),
         reveal="{answer}. Eight lanes are served together. Their pieces are spread over twice as "
-        "many words as there are banks, and they use only every second group of four. So each bank "
-        "that they use has to deliver two different words. If pairs of neighbouring lanes shared a "
-        "piece, the load would take {cured} wavefronts.",
+        "many words as there are banks, and they occupy only every second group of four. So each "
+        "bank that they use has to deliver two different words. If pairs of neighbouring lanes "
+        "shared a piece, the load would take {cured} wavefronts.",
         facts=strip_facts,
         spoilers=("every second group of four",),
     ),
@@ -215,7 +215,7 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 4,
-                "The kernel sends a quarter of the requests to global memory, but these were not "
+                "The kernel sends a quarter as many requests to global memory, but these were not "
                 "the limit.",
             ),
         ),
@@ -252,9 +252,9 @@ QUESTIONS = (
             ),
         ),
         reveal="Whenever a scheduler issues an instruction, {warps} of its warps are waiting for "
-        "global memory, on average. That is more than wait for anything else ({where}). No unit is "
-        "at its limit: everyone loads, everyone waits. In the next lesson, the loads run while the "
-        "warps multiply.",
+        "global memory, on average. No other reason keeps as many warps waiting ({where}). No "
+        "unit is at its limit: everyone loads, everyone waits. In the next lesson, the loads run "
+        "while the warps multiply.",
         facts=waiting_facts,
         spoilers=("everyone loads, everyone waits",),
     ),

@@ -130,8 +130,8 @@ QUESTIONS = (
             ),
             Choice(
                 "A fifth slower.",
-                "A second buffer costs memory, registers and instructions. The wait that it "
-                "hides must be worth that.",
+                "A second buffer costs memory, registers and instructions. The wait that it hides "
+                "must be worth this price.",
                 right=True,
             ),
         ),
@@ -144,8 +144,8 @@ QUESTIONS = (
     Choose(
         id="09b-profile",
         asks="From `warp_tiled` to `double_buffered`, several things changed at once: there are "
-        "twice as many warps, 8 × 8 outputs per thread instead of 8 × 16, and fewer steps of k in "
-        "a tile. Which counter can show that the wait for global memory disappeared?",
+        "twice as many warps, 8 × 8 outputs per thread instead of 8 × 16, and fewer steps along k "
+        "in a tile. Which counter can show that the wait for global memory disappeared?",
         choices=(
             Choice(
                 "The wavefronts for each multiply-add",
@@ -203,7 +203,9 @@ QUESTIONS = (
         value=warps_left,
         unit="warps",
         slips=(
-            Trap(lambda: 48, "An SM has 65,536 registers, and each warp takes 8,000 of them."),
+            Trap(
+                lambda: 48, "An SM has 65,536 registers, and each warp takes about 8,000 of them."
+            ),
             Trap(lambda: 16, "That would be two blocks, which need more registers than an SM has."),
             Trap(lambda: 1, "That is the number of blocks. How many warps does a block have?"),
         ),

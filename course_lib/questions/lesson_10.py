@@ -178,13 +178,13 @@ QUESTIONS = (
     ),
     Number(
         id="10-warp-tile",
-        asks="In 16 steps of k, your warp loads 32 rows of A and 64 columns of B, at 128 bytes per "
-        "wavefront. How many wavefronts is that for each of the warp's 16 `mma`?",
+        asks="For 16 steps along k, your warp loads 32 rows of A and 64 columns of B, at 128 "
+        "bytes per wavefront. How many wavefronts does it take for each of its 16 `mma`?",
         value=lambda: passes_per_mma(32, 64),
         unit="wavefronts",
         within=0.01,
         slips=(
-            Trap(lambda: 24, "That is for all 16 steps of k. How many `mma` use these numbers?"),
+            Trap(lambda: 24, "That is for all 16 steps along k. How many `mma` use these numbers?"),
             Trap(lambda: 3.0, "That would be right for float32, where a number takes 4 bytes."),
             Trap(
                 lambda: passes_per_mma(16, 8),
@@ -192,8 +192,8 @@ QUESTIONS = (
             ),
         ),
         reveal="{answer}: {bytes} bytes take {wavefronts} wavefronts, and 16 `mma` use them. As "
-        "with the squares of a thread, the perimeter is divided by the area, so a warp with 64 × "
-        "64 outputs needs only {larger} per `mma`.",
+        "with the squares of a thread, what counts is the perimeter divided by the area, so a "
+        "warp with 64 × 64 outputs needs only {larger} per `mma`.",
         facts=lambda: {
             "bytes": f"{(32 + 64) * _MMA_K * 2:,}",
             "wavefronts": (32 + 64) * _MMA_K * 2 // 128,
@@ -203,8 +203,9 @@ QUESTIONS = (
     ),
     Choose(
         id="10-binds",
-        asks="The rung's loads and stores take one and a half wavefronts for each `mma`. Which "
-        "unit of an H200 is the busiest while the rung multiplies 4096 × 4096 matrices?",
+        asks="The loads and stores of `tensor_core_bf16` take one and a half wavefronts for each "
+        "`mma`. Which unit of an H200 is the busiest while this kernel multiplies 4096 × 4096 "
+        "matrices?",
         choices=(
             Choice(
                 "Shared memory",
@@ -248,7 +249,7 @@ QUESTIONS = (
         ),
         reveal="{answer}, since each of the three missing bits doubles the error: it is {half} "
         "with float16 and {brain} with bfloat16. Only the rounding of the inputs matters, because "
-        "both formats are added up in float32. K hardly matters.",
+        "the products are added up in float32 in both cases. The size of K hardly matters.",
         facts=error_facts,
         spoilers=("each of the three missing bits", "eight times as wrong"),
     ),

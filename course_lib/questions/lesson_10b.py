@@ -91,7 +91,7 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: passes_per_mma(64, 64),
-                "That was the number for a warp with 64 × 64 outputs.",
+                "A warp with 64 × 64 outputs needed that many.",
             ),
             Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
             Trap(
@@ -102,7 +102,7 @@ QUESTIONS = (
                 lambda: 0,
                 "A and B do not go through registers, but the tensor cores still read them.",
             ),
-            Trap(lambda: 80, "That is for 16 steps of k. How many m16n8k16 do that work?"),
+            Trap(lambda: 80, "That is for 16 steps along k. How many m16n8k16 do that work?"),
         ),
         reveal="{answer}. The rung with `mma` needs {before}. With `wgmma`, more outputs share "
         "each load, since no warp has to hold the operands in its own fragments.",
@@ -268,8 +268,8 @@ QUESTIONS = (
                 "to a square?",
             ),
         ),
-        reveal="{answer}: then the region of all running blocks is nearly a square. Once more, the "
-        "perimeter is divided by the area, with all SMs as one large tile.",
+        reveal="{answer}: then the region of all running blocks is nearly a square. Once more, "
+        "what counts is the perimeter divided by the area, with all SMs as one large tile.",
         spoilers=("with all SMs as one large tile",),
     ),
 )

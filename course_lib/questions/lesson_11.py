@@ -64,9 +64,9 @@ QUESTIONS = (
                 "That would be right for a single matrix, moved once.",
             ),
         ),
-        reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so "
-        "does P, and each of them is written once and read once. The ratio is 1 + N / d, so it "
-        "grows with the length of the text.",
+        reveal="{answer}: Q, K, V and O take up {narrow} MiB together. S takes up {scores} MiB, "
+        "and so does P, and each of them is written once and read once. The ratio is 1 + N / d, "
+        "so it grows with the length of the text.",
         facts=byte_facts,
         spoilers=(re.compile(r"\b129 times"), "1 + N / d", re.compile(r"\b258 MiB")),
     ),

@@ -107,8 +107,8 @@ QUESTIONS = (
             ),
         ),
         reveal="{answer}, so they take equally long: {products} multiply-adds, 64 for each "
-        "product, take a sixteenth of a clock, and so does one exponential. If they took turns, "
-        "the tensor cores would be idle half of the time.",
+        "product, take a sixteenth of a clock, and so does one exponential. If the multiply-adds "
+        "and the exponentials took turns, the tensor cores would be idle half of the time.",
         facts=tensor_facts,
         spoilers=("take a sixteenth of a clock",),
     ),
@@ -129,7 +129,7 @@ QUESTIONS = (
             Trap(lambda: 0.1, "Fusing gains that much only against a weak opponent."),
         ),
         reveal="{answer} times: the solution takes {fused} ms, and PyTorch takes {unfused} ms "
-        "({label}). Writing and reading S and P takes only {moved} ms, and at the peak, the "
+        "({label}). Writing and reading S and P takes only {moved} ms, and at the peak rate, the "
         "multiply-adds would take {multiplied} ms. PyTorch calls cuBLAS, in which each thread "
         "keeps a square of sums in registers. A solution of the exercise loads {loads} numbers "
         "from shared memory for each multiply-add, where your first tiled matmul loaded two. "

@@ -63,8 +63,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "a matrix product",
-                "Every value of A is used for a whole row of C. A matrix product is the model case "
-                "for shared memory.",
+                "Every value of A is used for a whole row of C. A matrix product is the textbook "
+                "case for shared memory.",
             ),
             Choice(
                 "a transpose",
@@ -92,8 +92,8 @@ QUESTIONS = (
         unit="FLOP/byte",
         why="One multiply–add does 2 FLOP, and it requests two float32 numbers of 4 bytes each, so "
         "the intensity is 2 / 8 = {answer}.",
-        other="Take a single step of k. How many FLOP does it do, and how many bytes does it "
-        "request?",
+        other="How many FLOP does a thread do in a single step along k, and how many bytes does "
+        "it request?",
         hint="One multiply–add needs two numbers of 4 bytes.",
         slips=(
             Trap(lambda: 1, "Some texts say so. Count the bytes of both operands."),
@@ -287,7 +287,7 @@ QUESTIONS = (
             ),
             Choice(
                 "No: its 8 FLOP per requested byte are left of the ridge at 20, and shared memory "
-                "limits it before DRAM does.",
+                "limits the kernel before DRAM does.",
                 "T = 80 would reach the ridge, but that takes several outputs per thread. Until "
                 "then, each multiply–add needs too many loads from shared memory.",
                 right=True,
@@ -306,14 +306,14 @@ QUESTIONS = (
     ),
     Number(
         id="12-eight-by-eight",
-        asks="Lesson 08. A thread that owns 8 × 8 outputs loads 8 values of A and 8 of B in a "
-        "step of k. How many loads is that for each multiply–add?",
+        asks="Lesson 08. A thread that owns 8 × 8 outputs loads 8 values of A and 8 of B in each "
+        "step along k. How many loads does each multiply–add take?",
         value=lambda: loads_per_multiply_add(8, 8),
         unit="loads",
         why="16 loads serve 64 multiply–adds, so each takes {answer}. With one output per thread, "
         "it was 2.",
-        other="There are 8 + 8 loads, and each of the 8 values is multiplied by each of the other "
-        "8.",
+        other="There are 8 + 8 loads, and each of the 8 values of A is multiplied by each of the "
+        "8 values of B.",
         hint="Draw an 8 × 8 square with its 8 values on the left and its 8 values on top.",
         slips=(
             Trap(
@@ -463,10 +463,11 @@ QUESTIONS = (
         within=0.03,
         why="The factor is exp(2 − 4) = {answer}, because all older weights were too large by the "
         "same factor.",
-        other="A weight is exp(score − largest). What becomes of it if the largest grows by 2?",
+        other="A weight is exp(score − largest). What happens to this weight if the largest score "
+        "grows by 2?",
         hint="The factor is less than 1. It is exp(x) for which x?",
         slips=(
-            Trap(lambda: exp(2), "The other way round: older weights shrink."),
+            Trap(lambda: exp(2), "It is the other way round: the older weights shrink."),
             Trap(
                 lambda: 0.5,
                 "The factor is not the quotient of the scores: exp(a) / exp(b) is exp(a − b).",

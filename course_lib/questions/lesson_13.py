@@ -129,8 +129,8 @@ QUESTIONS = (
             ),
             Choice(
                 "About as fast, because something else is the limit.",
-                "Something else does limit the larger tile, but far more than that. Count its "
-                "registers.",
+                "Something else does limit the larger tile, and it costs far more than you think. "
+                "Count the registers.",
             ),
             Choice(
                 "More than ten times slower.",
@@ -139,10 +139,10 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="It reaches {large} of cuBLAS's speed, and the smaller tile reaches {small} "
-        "({label}). 128 x 256 sums are {sums} for each of 128 threads, but a thread has only "
-        "{most} registers for everything. So around each product, {spilled} bytes of sums per "
-        "thread are moved to local memory and back. With `num_worker_warps=8` a thread keeps "
+        reveal="The larger tile reaches {large} of cuBLAS's speed, and the smaller tile reaches "
+        "{small} ({label}). 128 x 256 sums are {sums} for each of 128 threads, but a thread has "
+        "only {most} registers for everything. So around each product, {spilled} bytes of sums "
+        "per thread are moved to local memory and back. With `num_worker_warps=8` a thread keeps "
         "{halved}, nothing is spilled, and the same tile reaches {shared}.",
         facts=speeds,
         spoilers=("and the same tile reaches",),
