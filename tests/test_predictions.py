@@ -100,7 +100,7 @@ def test_a_guess_is_judged_then_comes_the_reveal_then_the_picture(capsys, shown)
         (SHARE, 50, "You said 50; it is 33.2, 16.8 less. Divide."),
         (SHARE, 1, "about 33 times as much. Divide."),
         (FASTER, "a", "You said a; it is b: By columns. Neighbours are side by side."),
-        (FASTER, "B)", "You said b, and so it is."),
+        (FASTER, "B)", "You said b, which is right."),
     ],
 )
 def test_a_guess_is_told_how_far_off_it_is(question, guess, said):

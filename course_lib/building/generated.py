@@ -199,14 +199,15 @@ def _purpose(project: Project, lesson: Lesson) -> list[str]:
 
 def _task(project: Project, lesson: Lesson, folder: str) -> list[str]:
     todo = "\n".join(
-        f"- `{each.signature}`: {each.title.lower()}{project.worth(each.id)}"
+        f"- `{each.signature}`: {each.title[0].lower()}{each.title[1:]}{project.worth(each.id)}"
         for each in map(EXERCISES.__getitem__, lesson.exercises)
     )
     home = f"[lesson {lesson.number}](../notebooks/{lesson.stem}.ipynb)"
     if folder == "exercises":
         return [f"What you write here, after {home}:", todo, "Try before you open a hint."]
     return [
-        f"One right answer of many. Try the [exercise](../exercises/{lesson.stem}.ipynb) first."
+        "This is one of many right answers. "
+        f"Try the [exercise](../exercises/{lesson.stem}.ipynb) first."
     ]
 
 

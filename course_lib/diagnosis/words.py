@@ -114,7 +114,7 @@ tell = Words(
         # What launches show.
         "one block": Wording(
             "incomplete-output",
-            "Only block (0, 0) writes. All other blocks leave their part of {letter} as it was.",
+            "Only block (0, 0) writes. All other blocks leave their parts of {letter} unchanged.",
             "What keeps the threads of the other blocks from reaching the line that stores?",
         ),
         "independent of input": Wording(
@@ -126,7 +126,7 @@ tell = Words(
             "stale-shared-read",
             "On {sizes}, thread {thread} reads {cell} at {line}, but the cell still holds the "
             "value of an earlier tile.",
-            "What does a thread put into the tile when its element is outside of {inputs}?",
+            "What does a thread put into the tile when its element is outside {inputs}?",
         ),
         "wrong": Wording("wrong-result", WRONG, "Work out this one element by hand, step by step."),
         "wrong but for block 0": Wording(
@@ -192,7 +192,7 @@ tell = Words(
         "whole numbers": Wording("integer-arithmetic", "{array} holds whole numbers only.", WHOLE),
         # Causes of wrong numbers.
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} The effect shows at {line}."),
+        "shows elsewhere": Wording("", "{seen} The effect becomes visible at {line}."),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
         "unexplained fact": Wording(

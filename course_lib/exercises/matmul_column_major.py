@@ -5,7 +5,7 @@ from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="matmul_column_major",
-    title="A product stored column after column",
+    title="Matrices that are stored column by column",
     lesson="03",
     parameters=("A", "B", "C"),
     block=(256,),

@@ -4,7 +4,7 @@ from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="matmul_mma",
-    title="Products by tensor cores",
+    title="A matrix product on tensor cores",
     lesson="10",
     parameters=("A", "B", "C"),
     dtypes={"A": "float16", "B": "float16"},

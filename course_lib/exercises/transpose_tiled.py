@@ -4,7 +4,7 @@ from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="transpose_tiled",
-    title="Transpose, with neighbours on both sides",
+    title="Transpose with coalesced loads and stores",
     lesson="07",
     parameters=("A", "B"),
     output="B",

@@ -30,7 +30,7 @@ def compared_choice(question: Question, letter: str) -> str:
     """What somebody is told first who chose this letter."""
     right, words = _right_choice(question)
     if letter == right:
-        return f"You said {letter}, and so it is."
+        return f"You said {letter}, which is right."
     return f"You said {letter}; it is {right}: {words}"
 
 

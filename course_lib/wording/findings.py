@@ -92,7 +92,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "race-read-after-write",
-        "race: read perhaps before it was written",
+        "race: perhaps read before it was written",
         "One thread reads a cell that another one writes, with no barrier in between.",
         "error",
     ),
@@ -129,13 +129,13 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "uninitialised-read",
         "read before anything was written there",
-        "When a kernel starts, nobody knows what is in shared memory, in local memory "
-        "and in the output.",
+        "When a kernel starts, the contents of shared memory, of local memory and of the output "
+        "are unknown.",
         "error",
     ),
     (
         "stale-shared-read",
-        "a value of an earlier tile is still there",
+        "a cell still holds a value of an earlier tile",
         "The cell was not written in this step, so it still holds the previous tile's value.",
         "error",
     ),
@@ -264,7 +264,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "excess-barriers",
         "more barriers than needed",
-        "If a barrier has nothing to order, it only makes warps wait.",
+        "A barrier that orders nothing only makes warps wait.",
         "warning",
     ),
 )

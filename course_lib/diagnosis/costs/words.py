@@ -22,16 +22,16 @@ WHY = {
 }
 PROBLEM = " in a problem of {sizes} with tiles of {step}"
 NEED = {
-    "tiles": "{tiles} tiles need {needed}",
+    "tiles": "two for each tile would be enough, which is {needed} in all",
     "enough": "{needed} would be enough",
     "none": "no thread needs what another thread wrote",
 }
 READ_TOO = " and read {times} times"
 # Of loads and of stores.
 AT_EDGES = (
-    "If the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch "
-    "{sectors} sectors of 32 bytes, but neighbouring lanes would need only about "
-    "{needed}."
+    "Where the blocks extend past the edges of {letter} ({sizes}), the {verb}s {to} "
+    "{letter} touch {sectors} sectors of 32 bytes. If neighbouring lanes accessed neighbouring "
+    "elements, about {needed} would be enough."
 )
 MANY_SECTORS = (
     "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, "
@@ -137,7 +137,7 @@ tell = Words(
         ),
         "idle turns": Wording(
             "wrong-loop-bound",
-            "The loops do more than the result needs. The threads read {count} numbers "
+            "The loops do more work than the result needs. The threads read {count} numbers "
             "from shared memory, but {enough} would be enough.",
             "{hint}",
         ),
@@ -162,14 +162,14 @@ tell = Words(
         ),
         "tiny tile": Wording(
             "excess-global-traffic",
-            "A tile of {step} saves almost nothing. Each element of {letter} is still "
-            "fetched {least} times.",
+            "With tiles of {step}, a block saves almost no loads. Each element of {letter} is "
+            "still fetched {least} times.",
             "How often does one block read the same element of {letter}?",
         ),
         "fetched again at edges": Wording(
             "excess-global-traffic",
             "Each element of {letter} is fetched {times} times{problem}, but {least} would "
-            "be enough. The tiles do not divide these sizes.",
+            "be enough. These sizes are not multiples of the tile.",
             "What does a block do with {letter} where its last tile is only partly filled?",
         ),
         "visited again": Wording(
@@ -200,22 +200,23 @@ tell = Words(
         ),
         "tile of one line": Wording(
             "not-used",
-            "A thread's tile is a line of {rows} x {columns}. In a step of k, the thread "
-            "reads {loads_per_sum} numbers for {sums} multiply-adds, and it uses each "
-            "number of {letter} for only one sum.",
-            "Which of TM and TN is 1? How many reads would a square with as many outputs need?",
+            "A thread's tile is a line of {rows} x {columns}. In each step along k, the thread "
+            "reads {loads_per_sum} numbers for {sums} multiply-adds, and it uses each number of "
+            "{letter} for only one sum.",
+            "Is TM or TN equal to 1? How many reads would a square with as many outputs need?",
         ),
         "read again in a step": Wording(
             "not-used",
-            "In a step of k, a thread reads {loads_now} numbers from shared memory for its "
-            "{sums} multiply-adds, which is {loads} for each. A tile of {rows} x {columns} "
-            "needs only {rows} + {columns} = {numbers} numbers, which is {enough} for each.",
-            "Which number does this thread read more than once in the same step of k?",
+            "In each step along k, a thread reads {loads_now} numbers from shared memory for its "
+            "{sums} multiply-adds, which is {loads} for each multiply-add. A tile of {rows} x "
+            "{columns} needs only {rows} + {columns} = {numbers} numbers, which is {enough} for "
+            "each.",
+            "Which number does this thread read more than once in the same step along k?",
         ),
         "loaded again": Wording(
             "not-used",
-            "The threads load {loads} numbers for {multiply_adds} multiply-adds. That is "
-            "{each} for each, but {enough} would be enough.",
+            "The threads load {loads} numbers for {multiply_adds} multiply-adds. That is {each} "
+            "numbers for each multiply-add, but {enough} would be enough.",
             "Which number does a thread load here that it has loaded before?",
         ),
         "sums in global memory": Wording(

@@ -117,7 +117,7 @@ tell = Words(
         "too long": Wording(
             "wrong-loop-bound",
             "The loop runs too far: {seen}",
-            "What is {variable} in the last iteration, and how many steps are there?",
+            "What is {variable} in the last iteration, and how many steps should there be?",
         ),
         "too long, or not tested": Wording(
             "wrong-loop-bound",
@@ -134,12 +134,12 @@ tell = Words(
         "test of something else": Wording(
             "wrong-bounds-check",
             "This test does not check {index}. At {line}, {seen}",
-            "Which test should stop this thread, where the element does not exist?",
+            "Which test should stop this thread, since its element does not exist?",
         ),
         "test of something else, here": Wording(
             "wrong-bounds-check",
             "The test here does not check {index}: {seen}",
-            "Which test should stop this thread, where the element does not exist?",
+            "Which test should stop this thread, since its element does not exist?",
         ),
         "test passed": Wording(
             "wrong-bounds-check",
@@ -161,7 +161,7 @@ tell = Words(
         "float64 in an array": Wording(
             "",
             FLOAT64,
-            "Which type do the elements of this array have, and which do those of A have?",
+            "What type are the elements of this array, and what type are the elements of A?",
         ),
         "rounding": Wording(
             "wrong-result",

@@ -101,7 +101,7 @@ SAYS = {
     ),
     "combined": (
         "combine the two numbers in {text} in another way",
-        "What should {text} make of the two numbers?",
+        "What should {text} compute from the two numbers?",
     ),
     "not kept": (
         "compare the value in {text} with what was there before",
@@ -132,7 +132,7 @@ SAYS = {
         "swap {text} and the next statement",
         "Which of the two statements has to run first, and why?",
     ),
-    "exchange": ("swap two parts of {text}", "Which of the two do you need in each place?"),
+    "exchange": ("swap two parts of {text}", "Which of the two parts do you need in each place?"),
     "indices": ("swap the two indices of {text}", "Which index is the row?"),
     "targets": ("swap the two names in {text}", "Which of the two values comes first?"),
 }

@@ -13,7 +13,7 @@ tell = Words(
         "other language": Wording(
             "missing-answer",
             "{kernel} is written in {language}, but the task asks for {wanted}.",
-            "Which decorator does {wanted} have?",
+            "Which decorator does {wanted} use?",
         ),
         "no kernel": Wording(
             "invalid-launch",

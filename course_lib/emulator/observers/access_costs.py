@@ -262,15 +262,15 @@ class LaunchCosts:
         load = at.kind == "load"
         return finding_of(
             "uncoalesced-load" if load else "uncoalesced-store",
-            "{verb} {array} take {sectors} sectors per request, where {least} would be enough "
-            "for what the lanes ask for: {why}.",
+            "{verb} {array} take {sectors} sectors per request, but {least} would hold everything "
+            "that the lanes ask for: {why}.",
             at.line,
             "Which index does threadIdx.x change? Is it the last one?",
             verb="Loads from" if load else "Stores to",
             array=at.array,
             sectors=f"{site.sectors / site.requests:.3g}",
             least=f"{site.least / site.requests:.3g}",
-            why=apart if stride > 1 else "neighbouring lanes ask for elements far apart",
+            why=apart if stride > 1 else "neighbouring lanes ask for elements that are far apart",
         )
 
     def _conflicts(self) -> Iterator[Finding]:
@@ -309,7 +309,8 @@ class LaunchCosts:
                 "All {threads} threads add up the same {elements} of {array}, and all get the "
                 "same sum.",
                 at.line,
-                "Could each thread add up a part of them? How would all threads then get the sum?",
+                "Could each thread add up a part of these elements? How would all threads then "
+                "get the sum?",
                 threads=f"{self.threads * self.blocks:,}",
                 elements=counted(site.requests // warps, "element"),
                 array=at.array,
@@ -342,9 +343,9 @@ class LaunchCosts:
                 continue
             yield finding_of(
                 "excess-global-traffic",
-                "On average, a block loads {sectors} sectors of {array}, but everything that "
-                "the first block needs fits into {needed}. Its threads fetch the same elements "
-                "again and again.",
+                "On average, a block loads {sectors} sectors of {array}, but everything that the "
+                "first block needs fits into {needed}. The threads of a block fetch the same "
+                "elements again and again.",
                 line,
                 "Which threads of a block read the same elements? Could the block keep these "
                 "elements in shared memory?",
@@ -410,7 +411,7 @@ class LaunchCosts:
                 "The threads of a block pass {elements} to each other through {array}. That is "
                 "global memory, but no other block needs these values.",
                 fetched.handed_at,
-                "What would have to change to keep them in shared memory instead?",
+                "What would have to change so that shared memory holds these values instead?",
                 elements=counted(count, "element"),
                 array=array,
             )
@@ -435,7 +436,8 @@ class LaunchCosts:
                 "{array} holds float64, but the results are stored as float32. So the array "
                 "takes twice the bytes, and everything computed with it is computed in float64.",
                 min(lines),
-                "Which dtype did the array get when it was created? Which one would be enough?",
+                "Which dtype did the array get when it was created, and which dtype would be "
+                "enough?",
                 array=name,
             )
 

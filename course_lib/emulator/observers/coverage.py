@@ -187,7 +187,7 @@ def _unwritten(
             "The launch has only {threads} threads, and the written part of {array} ends "
             "where they end. So {missing} of its {all} elements were never written.",
             line,
-            "How many blocks do you need to cover the last elements, too?",
+            "How many blocks do you need so that the last elements are covered, too?",
             "warning",
             threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
             **facts,
@@ -257,7 +257,7 @@ def _statements_without_effect(trees: tuple[Tree, ...]) -> Iterator[Finding]:
                 node.lineno,
                 "What do the parentheses of a call do?"
                 if named
-                else "Should it be assigned to something?",
+                else "Should this value be assigned to a variable or to an element?",
                 "error" if barrier else "warning",
                 value=value,
             )

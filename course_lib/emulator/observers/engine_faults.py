@@ -103,7 +103,10 @@ class EngineFaults(FaultObserver):
             who=who,
             other_line=Line(int(lines[place])),
         )
-        hint = "Which threads wrote to this memory, and what do they call before the barrier?"
+        hint = (
+            "Which threads wrote to this memory, and which function do they call before the "
+            "barrier?"
+        )
         self.note(
             finding(
                 "race-read-after-write",
@@ -233,9 +236,9 @@ class EngineFaults(FaultObserver):
             self.tell(
                 self._first_lane(block * self.space.warps_per_block + most),
                 "barrier-divergence",
-                "{who} waits at {line} forever. With {count} registers for each thread there, "
-                "the block needs {asked} in all, but it got only {room} at the launch, {each} "
-                "for each thread.",
+                "{who} waits at {line} forever. With {count} registers for each thread there, the "
+                "block needs {asked} registers in all, but at the launch it got only {room}, "
+                "which is {each} for each thread.",
                 line,
                 "Which warps give registers back, and how many does each of these warps give back?",
                 line=Line(line),
@@ -281,8 +284,8 @@ class EngineFaults(FaultObserver):
             made=Line(made),
         )
         hint = (
-            "What does the thread that initializes the barriers call before all threads "
-            "synchronize?"
+            "Which function does the thread that initializes the barriers call before all "
+            "threads synchronize?"
         )
         self.note(
             finding(
@@ -300,8 +303,8 @@ class EngineFaults(FaultObserver):
 
     def too_many_bytes(self, line: int, copied: int) -> None:
         message = say(
-            "At {line} fewer bytes are announced than copies bring, so a GPU goes on before the "
-            "copy started at {other_line} has arrived.",
+            "At {line}, fewer bytes are announced than the copies bring, so a GPU goes on before "
+            "the copy started at {other_line} has arrived.",
             line=Line(line),
             other_line=Line(copied),
         )
@@ -310,7 +313,7 @@ class EngineFaults(FaultObserver):
 
     def runs_ahead(self, line: int, made: int, expected: int) -> None:
         message = say(
-            "At {line} too many threads arrive at the barrier initialized at {other_line}: "
+            "At {line}, too many threads arrive at the barrier initialized at {other_line}: "
             "{expected} arrivals complete a phase, and a second one is complete before any thread "
             "has waited for the first.",
             line=Line(line),
@@ -337,14 +340,14 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     if awaited.is_product:
         message = say(
             "{who} waits at {line} forever: of the {all} warps of its group, {count} have not "
-            "started the product of {made}.",
+            "started the product in {made}.",
             who=who,
             line=Line(awaited.line),
             all=awaited.expected,
             count=awaited.missing,
             made=Line(awaited.made),
         )
-        hint = "Which threads get there?"
+        hint = "Which threads reach that line?"
         return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
     lacking = []
     if awaited.missing > 0:

@@ -104,9 +104,9 @@ class Faults(FaultObserver):
         self.tell(
             int(np.argmax(passed.full_array)),
             "wrong-bounds-check",
-            "{who} passes the test {tuples}, although one of its indices is outside. "
-            "Python compares tuples as a dictionary orders words, so only the first pair "
-            "of numbers that differ counts.",
+            "{who} passes the test {tuples}, although one of its indices is outside. Python "
+            "compares tuples in the order in which a dictionary sorts words, so only the first "
+            "two numbers that differ count.",
             line,
             "Which two comparisons should a thread at the right edge have to pass?",
             tuples=tuples,
@@ -176,7 +176,7 @@ class Faults(FaultObserver):
         if name == "syncwarp":
             message = (
                 "{who} also waits at cuda.syncwarp() for {other}, but {other} does not get "
-                "there. Nobody knows what a GPU does then."
+                "there. What a GPU does then is undefined."
             )
             hint = "Do all lanes of the warp get here, or all those that its mask includes?"
         if goes_on:

@@ -178,7 +178,7 @@ def _outside(
 def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     """What to look at: the kernel's own arrays have the size that it gave them."""
     if allocation.space not in ("shared", "local"):
-        return "Which test should stop this thread here, where the element does not exist?"
+        return "Which test should stop this thread here, since its element does not exist?"
     made = say(" in {line}", line=Line(allocation.line)) if allocation.line else ""
     axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
     return say(
@@ -227,7 +227,7 @@ def _wide(
     elif fault.kind == "unaligned":
         message = say(
             "{what}. That needs an address that is a multiple of {size} bytes, and nothing "
-            "guarantees that {array} begins at one.",
+            "guarantees that {array} begins at such an address.",
             what=what,
             size=size,
             array=name,
@@ -235,8 +235,8 @@ def _wide(
         hint = say("cuda.shared.array and cuda.local.array take alignment={size}.", size=size)
     else:
         message = say(
-            "{what}. {size} bytes at once need an index that is a multiple of {several}, or a "
-            'GPU stops with "misaligned address".',
+            "{what}. An access to {size} bytes at once needs an index that is a multiple of "
+            '{several}. Otherwise, a GPU stops with "misaligned address".',
             what=what,
             size=size,
             several=several,
@@ -266,7 +266,8 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     if loop is not None and loop.in_vain:
         used_up = say("when nothing that could end it had changed for a long time")
     if loop is None:
-        running, hint = "The kernel was still running {used_up}.", "What makes this launch so long?"
+        running = "The kernel was still running {used_up}."
+        hint = "Why does this launch take so many steps?"
         return finding("timeout", say(running, used_up=used_up), stop.line, hint)
     if loop.ends:
         message = "The loop in {line} was in iteration {turns} {used_up}."
@@ -276,10 +277,10 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         )
     elif loop.for_lock:
         message = (
-            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either "
-            "no thread releases it, or a lane of the same warp holds it. That lane "
-            "continues only when all lanes of the warp have left the loop. This is always "
-            "so here, and may be so on a GPU."
+            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no thread "
+            "releases it, or a lane of the same warp holds it. That lane continues only when all "
+            "lanes of the warp have left the loop. The emulator always runs warps in this way, and "
+            "a GPU may do so, too."
         )
         hint = (
             "Could the lane that gets the lock do its work and release it inside the loop, in the "

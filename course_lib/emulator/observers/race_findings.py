@@ -117,7 +117,7 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
             "so it does not matter which of them comes last.",
             **facts,
         )
-        return message, "Which single thread could write it?"
+        return message, "Which single thread could write this element?"
     if change in (START, MARK):
         message = say(
             "{first} and {second} access {cell} at {first_line} and {second_line}. One reads what "
@@ -212,7 +212,7 @@ def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple
     if race.lacks_fence:
         return message, hint
     if not change:
-        return message, "Several threads update this element. Which of them should?"
+        return message, "Several threads update this element. Which of these threads should do it?"
     hint = say(
         "What does an atomic operation, such as cuda.atomic.{change}, do in one step that this "
         "line does in three?",
@@ -284,8 +284,8 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     if race.released_in:
         message = say(
             "The operation that {first} started at {first_line} may still be using {cell} when "
-            "{released_in} tells the other threads to go on, so that of {second} at {second_line} "
-            "may change it too early.",
+            "{released_in} tells the other threads to go on, so the operation of {second} at "
+            "{second_line} may change it too early.",
             **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
             released_in=Line(race.released_in),
         )
@@ -293,7 +293,7 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
             "What must this thread have waited for before it tells others that the memory is free?"
         )
     message = say(
-        "The operation of {first} at {first_line} {does} {cell}, and that of {second} at "
+        "The operation of {first} at {first_line} {does} {cell}, and the operation of {second} at "
         "{second_line} {does_too} it. Nothing in between waits until the first one is done.",
         **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
         does=does[race.first_kind],
