@@ -109,7 +109,7 @@ def first_loads() -> Drawn:
 QUESTIONS = (
     Choose(
         id="03-own-run",
-        asks="Your kernel and your colleague's kernel load the same 1,024 numbers with the same "
+        asks="Your kernel and your colleague's load the same 1,024 numbers with the same "
         "number of loads. Whose loads move fewer bytes?",
         choices=(
             Choice(

@@ -151,9 +151,9 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: 3.5 < times("register_2d", "tiled") < 4.5),
     ("05b-counter", "**twice** as much",
      lambda: 1.8 < levels("tiled").dram_gb / levels("coalesced").dram_gb < 2.2),
-    ("06-means", "It has half the warps and more than twice the speed",
+    ("06-means", "`register_1d` has half the warps and more than twice the speed",
      lambda: 2 < times("register_1d", "tiled") < 2.5),
-    ("06-means", "And one more step of this kind halves the occupancy again",
+    ("06-means", "The next kernel of lesson 08 halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share
      == occupancy("H200", 512, 44, 4096).share),
     ("01", "So lesson 00 gave only half this peak.",
