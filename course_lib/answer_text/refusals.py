@@ -81,7 +81,7 @@ def refuse_unknown_form(name: str, program: Program) -> None:
     elif is_defined:
         said = say("{name} is redefined here, and is no longer the function above.", name=name)
     elif isinstance(last, ast.AsyncFunctionDef):
-        said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
+        said = say("{name} is defined with `async def` here, so it is no kernel.", name=name)
         code = "missing-answer"
     else:  # a value, a class, somebody else's function
         said = say("{name} is not a function written with `def` here.", name=name)
@@ -138,7 +138,7 @@ def refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = Fa
                 say("The name {name} is not defined.", name=name),
                 decorator,
                 did_you_mean(name, function.namespace)
-                or "Is it mistyped, or is an import missing?",
+                or "Is the name mistyped, or is an import missing?",
             )
         owner, _, last = path.rpartition(".")
         meant = did_you_mean(last, ("jit", "njit"), f"{owner.removeprefix('numba.')}.")

@@ -205,7 +205,7 @@ class ConfiguredKernel:
             for axis, size, limit in zip("xyz", sizes, limits, strict=True):
                 if size > limit:
                     message = say(
-                        "The {name} has {size} along {axis}, but the most is {limit}.",
+                        "The {name} has {size} along {axis}, but at most {limit} are allowed.",
                         name=name,
                         size=size,
                         axis=axis,

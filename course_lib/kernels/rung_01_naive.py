@@ -1,8 +1,8 @@
 """Rung 1: one thread computes one output, and the threads of a warp run down a column of C.
 
-Why: it is the definition of the product, and it is right. What it costs: in each step of k the
-32 lanes of a warp read 32 rows of A, 32 sectors of which each gives 4 of its 32 bytes. Every
-multiply-add loads two numbers.
+Why: it is the definition of the product, and it is right. What it costs: in each step along k,
+the 32 lanes of a warp read from 32 rows of A. They touch 32 sectors and use 4 of the 32 bytes of
+each sector. Every multiply-add loads two numbers.
 
 `naive` is what one writes first. `naive_while` says the same to the compiler in a way that it
 understands: Numba's `range` over a size known at launch only hides from it that k just grows. The

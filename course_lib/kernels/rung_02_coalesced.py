@@ -1,12 +1,12 @@
 """Rung 2: the same kernel with x and y exchanged; a warp now runs along a row of C.
 
-Why: the lanes of a warp read neighbours in B and one and the same element of A. A step of k
-touches 4 + 1 sectors instead of 1 + 32. What it gained: 33 sectors a step become 5.
+Why: the lanes of a warp read neighbours in B, and all of them read the same element of A. What it
+gained: in each step along k, a warp touches 4 + 1 sectors instead of 1 + 32.
 
 Nothing else has changed: two loads for every multiply-add, and every one goes through L1.
 `coalesced` is what one writes first. It shows a fraction of the gain: with 36 instructions for a
-multiply-add the warps have no time to ask for memory. `coalesced_while` needs 6, and asks for 16
-steps of k together, so that it waits for memory once in 16 multiply-adds and not once in 4.
+multiply-add the warps have no time to ask for memory. `coalesced_while` needs 6, and starts the
+loads of 16 steps along k together, so it waits for memory once in 16 multiply-adds, not once in 4.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Rung 4: a thread computes a column of 8 outputs, so an element of B in a register serves 8 sums.
 
-Why: shared memory, too, can be read only so often. In a step of k a thread loads one element of B
-and 8 of A for 8 multiply-adds: 9 loads for 8 instead of 16. What it gained: the compiler merges
-the loads of A (four steps of k are neighbours), so 1.25 shared loads for a multiply-add become 3/8.
+Why: shared memory, too, can be read only so often. In each step along k, a thread loads 1 element
+of B and 8 of A for 8 multiply-adds: 9 loads instead of 16. What it gained: the compiler merges the
+loads of A for four steps along k, so 1.25 shared loads for each multiply-add become 3/8.
 
 The edges, here and in the rungs above: where the last tile would stick out of C, it slides back
 until it fits, and stores only what is its own. So no load needs a test. (C must have room for one

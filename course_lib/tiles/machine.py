@@ -257,7 +257,7 @@ class TileMachine(TileArithmetic):
         if name in BUILTINS:
             return Named("python", name)
         message = say("{name} has no value here.", name=name)
-        raise rejection("compile-error", message, node, "Where should it get one?")
+        raise rejection("compile-error", message, node, "Which line should give the name a value?")
 
     def _tuple_(self, node: ast.Tuple, names: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(self.value(each, names) for each in node.elts)

@@ -333,7 +333,7 @@ if row < C.shape[0] and col < C.shape[1]:
     )
     found = next(each for each in report.errors if each.code == "float64-arithmetic")
     assert found.line == 7
-    assert "type do the elements of this array have" in found.hint
+    assert "type are the elements of this array" in found.hint
     assert "Python float" not in found.hint
 
 

@@ -91,7 +91,7 @@ def test_tiles_on_even_sizes_alone_reuse_nothing(tile: int) -> None:
         assert report.numbers_right
         [error] = report.errors
         assert (error.code, error.line) == ("excess-global-traffic", 24)
-        assert "do not divide these sizes" in error.message
+        assert "are not multiples of the tile" in error.message
         assert [name for name, points in report.earned.items() if not points] == ["reuse"]
 
 

@@ -287,7 +287,7 @@ def test_a_word_says_what_was_counted_and_what_would_do() -> None:
     (found,) = launch(program, 4, 256, *arrays, costs=True).findings
     assert found.line == line_of(program, "x[4 * i]")
     assert str(found).endswith(
-        "Loads from x take 16 sectors per request, where 4 would be enough for what the lanes ask "
+        "Loads from x take 16 sectors per request, but 4 would hold everything that the lanes ask "
         "for: neighbouring lanes are 4 elements apart."
     )
     assert launch(program, 4, 256, *arrays).findings == []
@@ -485,7 +485,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
         (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
         # from another start
         ("i = cuda.grid(1)\n" + ADDED.replace("s = float32(0)", "s = y[i]") + "y[i] = s", 4, 128,
-         "Its threads fetch the same elements"),
+         "The threads of a block fetch the same"),
         # each adds up its own, or few; one thread does what has an order
         ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(i, x.size, 512):\n    s += x[k]\n"
          "y[i] = s", 4, 128, ""),

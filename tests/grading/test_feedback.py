@@ -105,7 +105,7 @@ def test_a_page_needs_nothing_from_anywhere() -> None:
 def test_a_finding_stands_below_its_line() -> None:
     page = page_of(row("s01", RACY))
     items = re.findall(r"<li.*?</li>", page.partition('<ol class="listing">')[2], re.DOTALL)
-    assert "Mistake 1, line 5: race: read perhaps before it was written" in items[4]
+    assert "Mistake 1, line 5: race: perhaps read before it was written" in items[4]
     assert 'class="error"' in items[4] and 'class="warning"' in items[5]
     assert "Warning 2, line 6" in items[5] and "Where does the barrier stand?" in items[4]
     assert len(items) == len(source_lines(TILED))
@@ -115,7 +115,7 @@ def test_each_property_says_what_it_earned_and_why_not() -> None:
     shown = words(page_of(row("s01", RACY)))
     assert "5 of 10 points" in shown
     assert "race-free : a barrier stands wherever" in shown
-    assert "Lost: line 5: race: read perhaps before it was written." in shown
+    assert "Lost: line 5: race: perhaps read before it was written." in shown
     assert shown.count("Lost:") == 2
     uneven = words(page_of(row("s01", UNEVEN)))
     assert uneven.count("Lost:") == 2
@@ -326,7 +326,7 @@ def test_explain_tells_where_what_and_how_many_points() -> None:
     assert told.startswith("s02 · matmul_tiled: partly, 5 of 10 points\n")
     assert "Answer: s/05.ipynb, cell 9" in told
     assert "  3 | def matmul_tiled(A, B, C):" in told
-    assert "1. line 5: race: read perhaps before it was written [race-read-after-write]" in told
+    assert "1. line 5: race: perhaps read before it was written [race-read-after-write]" in told
     assert "  race-free 0 of 2: lost; line 5: race" in told
     assert "  reuse 2 of 2: a block fetches each element" in told
     assert "and should be -2.25e-05" in told  # an instructor may know

@@ -35,7 +35,7 @@ def test_a_race_costs_its_property_and_a_result_to_rely_on() -> None:
     lost = POINTS["race-free"] + POINTS["right"]
     assert (scored.verdict, scored.points) == ("partly", 10.0 - lost)
     assert (
-        scored.reason == "Line 5: race: read perhaps before it was written [race-read-after-write]."
+        scored.reason == "Line 5: race: perhaps read before it was written [race-read-after-write]."
     )
     assert [name for name, points in scored.earned.items() if not points] == ["right", "race-free"]
 

@@ -23,7 +23,7 @@ def test_a_missing_barrier_is_found_marked_and_seen_in_the_numbers() -> None:
     found = play(NEIGHBOURS, 1, 64, VECTORS)
     errors = [each for each in found["marks"] if each["severity"] == "error"]
     assert [(each["line"], each["title"]) for each in errors] == [
-        (14, "race: read perhaps before it was written")
+        (14, "race: perhaps read before it was written")
     ]
     assert [each["line"] for each in found["marks"] if each["severity"] == "other"] == [13]
     x, y = found["outputs"]

@@ -103,7 +103,7 @@ def tile_at(
             name=view.name,
             multiple=multiple,
         )
-        at = "How large is everything before it?"
+        at = "How many bytes come before the tile?"
         raise rejection("wrong-index", message, machine.line, at)
     room = array.cells * array.dtype.itemsize
     if begin + size > room:

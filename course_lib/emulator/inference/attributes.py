@@ -75,7 +75,7 @@ class FieldTyper(Typer):
         message = say(
             "{record} has the fields {names}.", record=ast.unparse(node.value), names=names
         )
-        return rejection("compile-error", message, node, "Which of them do you mean?")
+        return rejection("compile-error", message, node, "Which of these fields do you mean?")
 
     def store_field(self, target: ast.Attribute | ast.Subscript, value: Typed) -> None:
         """Refuse what does not fit into a field, or into an element that is a record."""

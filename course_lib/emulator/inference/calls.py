@@ -276,7 +276,7 @@ class CallTyper(MethodTyper):
                 if kernel.tree is not self.kernel.tree
                 else say("{kernel} calls itself, and is a kernel.", kernel=kernel.name),
                 node,
-                "A loop does it.",
+                "A loop can do the same.",
             )
         if len(self.callers) > MAX_CALL_DEPTH:
             hint = "Which of these functions could be a loop?"

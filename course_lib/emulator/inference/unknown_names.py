@@ -146,7 +146,7 @@ def hint_at_name(name: str, known: Iterable[str]) -> str | Sentence:
         return "This name belongs to math. Is `math.` missing before it?"
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
         return say("Is {name} a size? Which entry of a .shape is {name}?", name=name)
-    return did_you_mean(name, known) or "Is it mistyped, or is an import missing?"
+    return did_you_mean(name, known) or "Is the name mistyped, or is an import missing?"
 
 
 def no_such_name(reference: Reference, node: ast.AST) -> KernelRejected | None:

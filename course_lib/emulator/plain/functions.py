@@ -304,7 +304,7 @@ def _of_python(name: str, node: ast.AST, scope: Scope) -> Any:
     if hasattr(builtins, name):
         not_known(name, node)
     known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
-    hint = did_you_mean(name, known, alike=0.6) or "Is it mistyped, or is an import missing?"
+    hint = did_you_mean(name, known, alike=0.6) or "Is the name mistyped, or is an import missing?"
     stopped(node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read")
 
 
