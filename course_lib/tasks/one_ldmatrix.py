@@ -91,14 +91,14 @@ TASK = Task(
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
             "the lanes point at the pieces of A in order, two in each row",
-            "Each row of A has two pieces. By how many numbers must the address that lane 1 gives "
-            "lie beyond that of lane 0?",
+            "Each row of A has two pieces. How many numbers must lie between the address that "
+            "lane 0 gives and the address that lane 1 gives?",
             place=FROM_A,
         ),
         WrongIdea(
             lambda A, B: A[:1, [*range(8)] * 2].repeat(16, 0) @ B,
             "every lane points at the first elements of A",
-            "Each lane gives the address of one row. Which row belongs to this lane?",
+            "Each lane gives the address of one row. Which row belongs to lane 5?",
             place=FROM_A,
         ),
         WrongIdea(
@@ -121,8 +121,9 @@ TASK = Task(
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="Here the rows are padded and begin 48 bytes apart. So the eight rows of a quarter "
-    "are in different banks, and a load needs one wavefront, not two.",
+    compared="In this version, the rows of A are padded and begin 48 bytes apart. So the eight "
+    "rows of a quarter are in different banks, and loading a quarter takes one wavefront instead "
+    "of two.",
     par=2,
     meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
     "gave the address, and four lanes each received a part of the row.",

@@ -17,7 +17,7 @@ TASK = Task(
     formula="B[row, column] = A[column, row]",
     hints=(
         "Which width of the tile makes the bank move on by one from each row to the next?",
-        "The second size of the array is the length of a row. You need not use all of it.",
+        "The second size of the array is the length of a row. You need not use the whole row.",
     ),
     given='''\
 @cuda.jit

@@ -88,9 +88,9 @@ TASK = Task(
     hints=(
         "A block has 512 threads, for 16 queries and 32 keys. Each thread loads one element of Q "
         "and two elements of K.",
-        "The lanes of a warp share one query and have 32 different keys. In one step of k, they "
-        "read down a column of the tile of keys. How did lesson 07 avoid bank conflicts in that "
-        "case?",
+        "The lanes of a warp share one query and have 32 different keys. In one step along k, "
+        "they read down a column of the tile of keys. How did lesson 07 avoid bank conflicts in "
+        "that case?",
         "Give the tile of keys rows of 33 words. Fill both tiles, wait at a barrier, and then let "
         "each thread add up 32 products.",
     ),

@@ -39,9 +39,9 @@ TASK = Task(
     ),
     hints=(
         "In the same step, thread 5 reads `part[4]` and thread 4 adds to it. Which of the two "
-        "comes first?",
+        "threads acts first?",
         "To put a barrier between the read and the write, you need two statements, because `+=` "
-        "does both in one.",
+        "reads and writes in a single statement.",
         "First every thread reads into a variable of its own. Then all threads wait, and only "
         "then do they write.",
     ),

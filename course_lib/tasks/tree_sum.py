@@ -29,7 +29,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[1:].sum(keepdims=True),
             "x[0] is missing from the sum",
-            "What does thread 0 put there before the first round?",
+            "What does thread 0 put into place 0 before the first round?",
         ),
         WrongIdea(
             lambda x: x[:512].sum(keepdims=True),
@@ -39,7 +39,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[-1:],
             "only x[1023] is left, because your kernel overwrites a sum instead of adding to it",
-            "What does `=` do to the number that was there?",
+            "What does `=` do to the number that was there before?",
         ),
     ),
     hints=(

@@ -35,26 +35,26 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each step of k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step of k to the next?",
+            "each step along k overwrites the sums, so only the products of the last step are left",
+            "What happens to a sum from one step along k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_in_a_corner,
-            "in one of the four places of each square, only the product of the last step of k is "
-            "left",
-            "What happens to `sums[1, 1]` from one step of k to the next?",
+            "in one of the four places of each square, only the product of the last step along k "
+            "is left",
+            "What happens to `sums[1, 1]` from one step along k to the next?",
         ),
         WrongIdea(
             lambda A, B: A[:, :16] @ B[:16],
-            "your loop ends after 16 steps of k",
+            "your loop ends after 16 steps along k",
             "Which entry of `A.shape` is K?",
         ),
     ),
     formula="C = A @ B",
     hints=(
-        "The square has the rows y and y + 1 and the columns x and x + 1. Which elements of A, and "
-        "which of B, does it need in one step of k?",
+        "The square has the rows y and y + 1 and the columns x and x + 1. Which elements of A, "
+        "and which of B, does it need in one step along k?",
         "Load these four numbers into variables first, and then multiply.",
         "Multiply each element of A by each element of B. That makes four products, one for each "
         "sum.",
