@@ -83,8 +83,8 @@ def loads_per_multiply_add(rows, columns):
     """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return 1 / rows + 1 / columns
 ''',
-    compared="A load of B serves all rows, and a load of A serves all columns. So each "
-    "multiply-add costs 1 / rows of a load of B plus 1 / columns of a load of A.",
+    compared="A load of B serves all rows, and a load of A serves all columns. So a multiply-add "
+    "takes 1 / rows plus 1 / columns of a load.",
     par=1,
     meaning="The result is half the perimeter of the rectangle divided by its area. Of all "
     "rectangles with the same area, the square has the shortest perimeter.",

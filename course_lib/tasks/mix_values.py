@@ -287,8 +287,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", FETCHED),
     another=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", RIGHT_THEN_DOWN),
-    compared="In this version, the lanes point first across V and then down, as they do with K in "
-    "`score_tile`. So the first and the third word belong to one piece of the sums.",
+    compared="This version points the lanes first across V and then down, as in `score_tile`. So "
+    "the first and the third word belong to one piece of the sums.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 

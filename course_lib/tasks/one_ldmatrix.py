@@ -121,9 +121,8 @@ TASK = Task(
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="In this version, the rows of A are padded and begin 48 bytes apart. So the eight "
-    "rows of a quarter are in different banks, and loading a quarter takes one wavefront instead "
-    "of two.",
+    compared="In this version, the padded rows of A begin 48 bytes apart. The eight rows of a "
+    "quarter are in different banks, so loading a quarter takes one wavefront, not two.",
     par=2,
     meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
     "gave the address, and four lanes each received a part of the row.",

@@ -233,8 +233,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", A_KEPT),
-    compared="In this version, the eight words of A stay in registers, and the words of B are "
-    "loaded four at a time. This takes fewer registers, and the same number of loads.",
+    compared="This version keeps the eight words of A in registers and loads the words of B four "
+    "at a time, which takes fewer registers and equally many loads.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
