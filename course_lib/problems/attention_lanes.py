@@ -76,7 +76,7 @@ def _in_lanes(Q: Array, K: Array) -> Array:
 
 
 def _sums_of_lanes() -> Ideas:
-    hint = "After the last step, which keys have their weights in the sum of one lane?"
+    hint = "After the last exchange, the weights of which keys are in the sum of one lane?"
     for other, distances, how, part in _orders():
         says = f"the sum of the weights is computed {how}"
         place = ("exchange", "sum", part) if part else TOTAL
@@ -102,7 +102,7 @@ def _all_keys(weights: Array, V: Array) -> Array:
 
 def _lanes() -> Ideas:
     """Lanes that know different maxima, or take one weight for all."""
-    hint = "After the last step, the scores of which lanes has one lane compared?"
+    hint = "After the last exchange, which lanes' scores has a lane compared with its own?"
     for other, distances, how, part in _orders():
         says = (
             f"the maximum is computed {how}, and the weights of a query come from different maxima"

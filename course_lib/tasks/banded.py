@@ -67,7 +67,7 @@ TASK = Task(
                     n % (BAND * COLUMNS) // BAND,
                 )
             ),
-            "the second band begins only one row below the row in which the first band begins",
+            "each band begins only one row below the start of the previous band",
             "How many rows of tiles lie above the second band?",
         ),
         WrongIdea(

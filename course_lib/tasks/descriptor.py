@@ -54,7 +54,7 @@ TASK = Task(
                 address // 16 | down // 16 << 16 | across // 16 << 32 | 1 << 62
             ),
             "you swapped `across` and `down`",
-            "Which of them begins at bit 16, `across` or `down`?",
+            "Which begins at bit 16, `across` or `down`?",
         ),
         WrongIdea(
             lambda address, across, down: (

@@ -139,6 +139,7 @@ TASK = Task(
 """,
     compared="This version keeps the sums in a local array, so that a loop can go through them.",
     par=10,
-    meaning="In each step along k, a thread issues two loads for four multiply-adds. The rest of "
-    "this lesson does the same with matrices instead of numbers.",
+    meaning="In each step along k, a thread issues two loads for four multiply-adds. In the rest "
+    "of this lesson, warps load and multiply small matrices where your threads loaded and "
+    "multiplied numbers.",
 )

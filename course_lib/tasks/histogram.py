@@ -45,8 +45,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Which number of x belongs to this thread? Does x have such a number, and which bin is "
-        "the number in?",
+        "Which number of x belongs to this thread? If x has such a number, which bin is it in?",
         "For a positive number, `int(x[i])` removes everything after the decimal point.",
     ),
     given='''\

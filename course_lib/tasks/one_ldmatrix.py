@@ -91,8 +91,8 @@ TASK = Task(
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
             "the lanes point at the pieces of A in order, two in each row",
-            "Each row of A has two pieces. How many numbers must lie between the address that "
-            "lane 0 gives and the address that lane 1 gives?",
+            "Each row of A has two pieces. By how many numbers must the addresses that lanes 0 "
+            "and 1 give differ?",
             place=FROM_A,
         ),
         WrongIdea(
@@ -122,7 +122,7 @@ TASK = Task(
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
     compared="In this version, the padded rows of A begin 48 bytes apart. The eight rows of a "
-    "quarter are in different banks, so loading a quarter takes one wavefront, not two.",
+    "quarter are in different banks, so a quarter takes one wavefront, not two.",
     par=2,
     meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
     "gave the address, and four lanes each received a part of the row.",

@@ -176,6 +176,6 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     compared="This version keeps one number for each stage, as the hardware does with a barrier.",
     par=3,
-    meaning="A ring has no barrier for all warps. The producer waits only for an empty stage, and "
-    "a consumer waits only for a full one.",
+    meaning="A ring has no barrier at which all warps meet. The producer waits only for an empty "
+    "stage, and a consumer waits only for a full one.",
 )

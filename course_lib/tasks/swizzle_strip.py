@@ -3,8 +3,8 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 NOT_FOUND = (
-    "In which cell of the tile is A[1, 0] stored, and in which cell does the thread look "
-    "that needs it?"
+    "In which cell of the tile is A[1, 0] stored, and from which cell does the thread that needs "
+    "it read?"
 )
 
 

@@ -234,7 +234,7 @@ TASK = Task(
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", A_KEPT),
     compared="This version keeps the eight words of A in registers and loads the words of B four "
-    "at a time, which takes fewer registers and equally many loads.",
+    "at a time, which takes fewer registers and as many loads.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
