@@ -104,6 +104,6 @@ TASK = Task(
     compared="In this version the sums begin at the bias instead of at 0, and an `if` does the "
     "work of `max`.",
     par=3,
-    meaning="This is a **fused epilogue**: it works on sums that are still in registers, so the "
-    "kernel needs no extra loads or stores of C.",
+    meaning="Your lines are a **fused epilogue**: it works on sums that are still in registers, "
+    "so the kernel needs no extra loads or stores of C.",
 )

@@ -86,7 +86,7 @@ def flop_per_byte(flops, loads, stores):
     return flops / (4 * (loads + stores))
 ''',
     par=1,
-    meaning="This quotient is called the **arithmetic intensity** of a kernel. Multiplied by the "
+    meaning="FLOP per byte is called the **arithmetic intensity** of a kernel. Multiplied by the "
     "bytes that memory delivers per second, it gives the most FLOP per second that the kernel can "
     "reach.",
 )

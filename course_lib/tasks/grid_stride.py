@@ -55,6 +55,6 @@ def grid_stride(x, y):
 ''',
     compared="The `while` loop of this version shows each step that the thread takes.",
     par=1,
-    meaning="This is a **grid-stride loop**. The same kernel works with any number of threads, so "
-    "now you can choose how many to run and see the effect.",
+    meaning="Your loop is a **grid-stride loop**. The same kernel works with any number of "
+    "threads, so now you can choose how many to run and see the effect.",
 )

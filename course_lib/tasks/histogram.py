@@ -74,5 +74,6 @@ def histogram(x, counts):
 ''',
     compared="This version uses a grid-stride loop, and its bins could have any width.",
     par=4,
-    meaning="This is a **histogram**. Threads that add to the same counter have to take turns.",
+    meaning="Your kernel computes a **histogram**. Threads that add to the same counter have to "
+    "take turns.",
 )

@@ -54,6 +54,6 @@ def naive_by_rows(A, B, C):
     compared="In this version, the surplus threads return at once, so the test is reversed: `and` "
     "becomes `or`.",
     par=6,
-    meaning="This is the first rung of the ladder. Its M·N threads never wait for each other, and "
-    "together they do 2·M·N·K FLOP.",
+    meaning="Your kernel is the first rung of the ladder. Its M·N threads never wait for each "
+    "other, and together they do 2·M·N·K FLOP.",
 )

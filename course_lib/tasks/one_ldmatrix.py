@@ -105,7 +105,8 @@ TASK = Task(
             lambda A, B: rows_of_eight(A) @ B,
             "lanes 16 to 31 point one row further down, and lanes 8 to 15 and 24 to 31 point at "
             "the right half of a row",
-            "The lower left quarter of A comes second. Which lanes should point at it?",
+            "`ldmatrix` loads the lower left quarter of A second. Which lanes should point at "
+            "that quarter?",
             place=FROM_A,
         ),
     ),

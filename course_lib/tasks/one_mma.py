@@ -194,7 +194,7 @@ def _words_again() -> list[WrongIdea]:
 ACROSS_FIRST = WrongIdea(
     lambda A, B: quarters_exchanged(A) @ B,
     "the upper right and the lower left quarters of A are swapped",
-    "Word 1 of A is not to the right of word 0. Where is it?",
+    "Word 1 of A is not to the right of word 0. Where is word 1?",
     place=("load", "A"),
 )
 NOT_TURNED = WrongIdea(

@@ -51,5 +51,5 @@ def pad_tile(A, B):
 ''',
     compared="Any odd width above 32 works; 33 wastes the least memory.",
     par=1,
-    meaning="This is **padding**. The unused column makes the tile larger by 1/32.",
+    meaning="The column that nobody uses is called **padding**. It makes the tile larger by 1/32.",
 )

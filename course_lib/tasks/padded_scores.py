@@ -140,6 +140,6 @@ def padded_scores(Q, K, S):
     compared="This version uses an XOR instead of padding, so the tile of keys takes no more than "
     "32 × 32 words.",
     par=12,
-    meaning="This is the first half of attention: it says how well each query matches each key. "
-    "Remember this kernel, because you will need its tile of keys again.",
+    meaning="Your kernel is the first half of attention: it says how well each query matches each "
+    "key. Remember this kernel, because you will need its tile of keys again.",
 )

@@ -24,7 +24,7 @@ TASK = Task(
     asks=("float32", "conflict-free"),
     formula="C = A @ B",
     hints=(
-        "Take eight rows of 128 bytes. In which banks is piece 0 of each of them?",
+        "Take eight rows of 128 bytes. In which banks is piece 0 of each row?",
         "Within a row, the pieces may be in any order. Give each row a different order.",
         "In lesson 07, `c ^ r` gave each row a different order. A row has eight pieces here, so r "
         "needs only eight values.",

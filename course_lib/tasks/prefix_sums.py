@@ -100,6 +100,6 @@ def prefix_sums(x, y):
     compared="This version uses two buffers. Each step reads one and writes the other, so one "
     "barrier is enough.",
     par=4,
-    meaning="This is a **scan**. After steps of 1, 2, 4, … each element contains the sum of up to "
-    "2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",
+    meaning="Your kernel is a **scan**. After steps of 1, 2, 4, … each element contains the sum "
+    "of up to 2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",
 )

@@ -122,6 +122,6 @@ def roof(flop_per_byte, gb_per_s, peak):
 ''',
     compared="Left of the ridge, DRAM sets the limit, and right of it, the arithmetic units do.",
     par=1,
-    meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
-    "FLOP per byte.",
+    meaning="Your function is the **roofline**. The two limits meet at the **ridge**, `peak / "
+    "gb_per_s` FLOP per byte.",
 )

@@ -143,5 +143,5 @@ def sectors(stride, offset):
     compared="A set comprehension collects and counts in one line.",
     par=4,
     meaning="You can now count the sectors of a load before anything runs: 1 sector if all lanes "
-    "ask for the same number, and up to 32 if no two lanes share a sector.",
+    "request the same number, and up to 32 if no two lanes share a sector.",
 )

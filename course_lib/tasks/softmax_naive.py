@@ -102,7 +102,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: _over(X, X.sum(axis=1, keepdims=True)),
         "your kernel adds up the numbers of X instead of their exponentials",
-        "Which terms does the sum consist of, and what is divided by it?",
+        "Which terms does the sum consist of, and what is divided by the sum?",
         place=("sum",),
     ),
     WrongIdea(

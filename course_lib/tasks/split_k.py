@@ -77,6 +77,6 @@ TASK = Task(
     compared="In this version, a block takes every fourth value of k instead of a contiguous "
     "part, so there is no length to compute and no edge to handle.",
     par=3,
-    meaning="This is **split-K**: four times as many blocks work on the same C. The price is "
-    "four additions to each element of C instead of one store.",
+    meaning="Your kernel uses **split-K**: four times as many blocks work on the same C. The "
+    "price is four additions to each element of C instead of one store.",
 )

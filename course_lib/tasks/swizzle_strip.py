@@ -96,6 +96,7 @@ def swizzle_strip(A, B):
     compared="A rotation by the row has the same effect as the XOR, without needing a power of "
     "two.",
     par=2,
-    meaning="This is a **swizzle**. Unlike padding, a swizzle takes no space. On Hopper, the copy "
-    "engine (TMA) can do it by itself; ordinary loads and stores need your XOR.",
+    meaning="Moving elements by an XOR is called a **swizzle**. Unlike padding, a swizzle takes "
+    "no space. On Hopper, the copy engine (TMA) can do it by itself; ordinary loads and stores "
+    "need your XOR.",
 )

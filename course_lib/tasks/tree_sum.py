@@ -85,9 +85,9 @@ def tree_sum(x, y):
     if t == 0:
         y[0] = sums[0]
 ''',
-    compared="These are the same ten rounds in a `for` loop, with the barrier after each round "
-    "instead of before it.",
+    compared="This version has the same ten rounds in a `for` loop, with the barrier after each "
+    "round instead of before it.",
     par=11,
-    meaning="This is a **reduction**. It takes ten rounds instead of 1023 additions one after "
-    "another.",
+    meaning="Your kernel is a **reduction**. It takes ten rounds instead of 1023 additions one "
+    "after another.",
 )

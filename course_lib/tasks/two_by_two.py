@@ -114,6 +114,7 @@ def two_by_two(A, B, C):
     compared="This version handles a square of any size. It keeps only the two elements of B, "
     "since each element of A is used up before the next is loaded.",
     par=7,
-    meaning="This is an **outer product**: every number of a column is multiplied by every "
-    "number of a row. Each number that you loaded, from A or from B, served two sums.",
+    meaning="In each step, a thread computes an **outer product**: every number of a column is "
+    "multiplied by every number of a row. Each number that you loaded, from A or from B, served "
+    "two sums.",
 )

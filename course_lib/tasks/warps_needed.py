@@ -39,7 +39,7 @@ TASK = Task(
             lambda latency, independent: 4 * (latency // independent),
             "you round down, so each scheduler is idle for a moment",
             "A scheduler has to fill 29 clocks. How many instructions do 14 warps have if each "
-            "has 2?",
+            "warp has 2?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,
@@ -112,8 +112,8 @@ def warps_needed(latency, independent):
     it has to wait."""
     return (latency + independent - 1) // independent * 4
 ''',
-    compared="This is ceiling division by addition, as in lesson 00. Python evaluates `//` and "
-    "`*` from left to right, so the factor 4 comes last.",
+    compared="This version rounds up by addition, as in lesson 00. Python evaluates `//` and `*` "
+    "from left to right, so the factor 4 comes last.",
     par=1,
     meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "
     "each warp.",

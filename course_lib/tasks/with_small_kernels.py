@@ -34,7 +34,7 @@ TASK = Task(
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * mb / gb_per_s,
             "you let each small kernel move the result only once",
-            "A small kernel reads every number of the result. What does it do after that?",
+            "After a small kernel has read every number of the result, what does it do with them?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + 2 * mb / gb_per_s,
