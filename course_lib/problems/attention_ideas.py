@@ -72,7 +72,10 @@ def ideas_with(
 def _overflows() -> Ideas:
     """Exponentials that leave float32, where scores are large."""
     hint = "Which number can be subtracted from all scores of a query without changing a weight?"
-    says = "if scores are large, an exponential overflows, or all of them underflow to zero"
+    says = (
+        "if the scores are large, an exponential overflows, or all exponentials of a query "
+        "underflow to zero"
+    )
     yield OVERFLOW, partial(_subtracting, _nothing), says, hint, EXPONENTIAL
     says = (
         "if all scores of a query are far below zero, the kernel subtracts a maximum "
@@ -120,7 +123,7 @@ def _subtracting(largest: Callable[[Array], Array], Q: Array, K: Array, V: Array
 
 def _ties() -> Ideas:
     says = "a key is left out if its score equals the largest score before it"
-    hint = "Which branch does a key take if its score equals the maximum?"
+    hint = "Which branch does the kernel take for a key whose score equals the maximum?"
     yield FORMULA, _without_ties, says, hint, ("test", "V")
 
 
@@ -171,10 +174,13 @@ def _softmaxes(rows: int) -> Ideas:
     """Weights that are no softmax over the keys."""
     sums = "For one query, over which keys do the weights have to sum to 1?"
     between = "Which step of attention belongs between the two products?"
-    best = "What weight does the second best key have?"
+    best = "What weight should the key with the second-largest score have?"
     mean = "the weights are divided by the number of keys instead of their sum"
     shares = "the weights are the scores divided by their sum, without an exponential"
-    largest = "only the key with the largest score counts, so this is a maximum and not a softmax"
+    largest = (
+        "only the key with the largest score counts, so the kernel computes a maximum and "
+        "not a softmax"
+    )
     for weights, says, hint, place in (
         (
             partial(softmax, axis=0),
@@ -242,7 +248,7 @@ def _largest_alone(scores: Array) -> Array:
 def _ghosts() -> Ideas:
     """Keys past the end take part, with a score of zero or with another finite one."""
     hint = "What weight should a key past the end have, and which score gives it that weight?"
-    says = "keys past the end have a score of 0, and this gives them a weight"
+    says = "keys past the end have a score of 0, and a score of 0 still gives a key some weight"
     for tile in TILES[:4]:
         yield MASK, partial(_with_ghosts, tile, 0.0), says, hint, ("mask",)
     hint = "Is there a score so low that no real key can have a lower one?"
@@ -291,7 +297,8 @@ def _rescaled(of: str) -> Slips:
     """The sum, the output or both shrink by another factor, or by none."""
     when, inverse = f"when a {of} raises the maximum,", "rescaled by the inverse factor"
     alone = (
-        f"each {of} has its own maximum, and the kernel never rescales the weights to a common one"
+        f"each {of} has its own maximum, and the kernel never rescales the weights to a common "
+        "maximum"
     )
     for says, place, slip in (
         (f"{when} the output collected so far is not rescaled", WEIGHING, {"out": 0}),
@@ -303,9 +310,12 @@ def _rescaled(of: str) -> Slips:
         (alone, WEIGHING, {"total": 0, "out": 0, "resets": True}),
     ):
         yield RESCALE, says, SHRINK, place, slip
-    says = f"{when} the output is rescaled by another query's factor, the one at the column's index"
+    says = (
+        f"{when} the output is rescaled by the factor of another query, because the column is used "
+        "as the index of the factor"
+    )
     hint = (
-        "Which query of the block does this thread work on, and where is the factor of this query?"
+        "Which query of the block does this thread work on, and where is the factor of that query?"
     )
     yield INDEX, says, hint, WEIGHING, {"others": True}
 
@@ -337,7 +347,10 @@ def _divided(of: str) -> Slips:
     again = f"{after}, and again at the end"
     yield FORMULA, again, OFTEN, ("division",), {"divides_each": True, "again": True}
     says = f"each {of} has a softmax of its own, and the outputs are added up"
-    hint = "Which tile should have a larger share of the output, and how does the kernel know?"
+    hint = (
+        "Which tiles should have a larger share of the output than others, and how can the "
+        "kernel know?"
+    )
     yield RESCALE, says, hint, WEIGHING, {"apart": True}
 
 

@@ -76,7 +76,7 @@ def _in_lanes(Q: Array, K: Array) -> Array:
 
 
 def _sums_of_lanes() -> Ideas:
-    hint = "Look at the sum of one lane after the last step. Whose weights are in it?"
+    hint = "After the last exchange, the weights of which keys are in the sum of one lane?"
     for other, distances, how, part in _orders():
         says = f"the sum of the weights is computed {how}"
         place = ("exchange", "sum", part) if part else TOTAL
@@ -102,7 +102,7 @@ def _all_keys(weights: Array, V: Array) -> Array:
 
 def _lanes() -> Ideas:
     """Lanes that know different maxima, or take one weight for all."""
-    hint = "Which lanes' scores has one lane compared after the last step?"
+    hint = "After the last exchange, which lanes' scores has a lane compared with its own?"
     for other, distances, how, part in _orders():
         says = (
             f"the maximum is computed {how}, and the weights of a query come from different maxima"
@@ -123,15 +123,18 @@ def _lanes() -> Ideas:
     for factor in (1 / np.sqrt(WIDTH), 1.0):  # it is scaled again, or never
         yield SUM, partial(_scores_go_on, factor), says, hint, ("product", "K")
     says = (
-        "each lane multiplies all elements of a key by the one element of the query "
-        "that it holds itself"
+        "each lane uses only the one element of the query that it holds itself, and multiplies "
+        "every element of the key by it"
     )
-    hint = "Which lane holds the element of the query that belongs to this step?"
+    hint = (
+        "In each step of the sum, which lane holds the element of the query that the other "
+        "lanes need?"
+    )
     yield INDEX, _own_element, says, hint, ("product", "K")
     hint = "Which shuffle distances does it take for each lane to get all 32 products?"
     for other, distances, how, part in _orders():
         if other is _across and distances:
-            says = f"a score sums its products only {how}"
+            says = f"the sum of a score's products is computed {how}"
             computes = partial(_partly_reduced, distances)
             yield "wrong-loop-bound", computes, says, hint, ("exchange", part)
 

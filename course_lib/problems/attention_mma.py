@@ -93,7 +93,7 @@ def _quads() -> Ideas:
 
 def _tiles() -> Ideas:
     """Tiles that hold other rows than they should."""
-    hint = "Which rows of which array should this tile hold, and which does it get?"
+    hint = "Which rows of which array should this tile hold, and which rows does it get?"
     of_keys, of_values = (("call", "start_copy", "with", tile) for tile in ("sK", "sV"))
     says = "the weights are applied to the rows of K instead of those of V"
     yield INDEX, _mixes_keys, says, hint, of_values
@@ -106,7 +106,7 @@ def _tiles() -> Ideas:
     hint = "What happens to the sums if the old maximum in exp(old - new) is always -inf?"
     yield RESCALE, _last_tile_alone, says, hint, FACTOR
     says = "each lane has two neighbouring columns, but stores them four columns apart"
-    hint = "In the figure of lesson 10: which two columns of C does lane 1 hold?"
+    hint = "In the figure of lesson 10, which two columns of C does lane 1 hold?"
     yield INDEX, _columns_apart, says, hint, ("store",)
 
 
@@ -132,11 +132,14 @@ def _mixed(Q: Array, K: Array, V: Array) -> Array:
 def _masks() -> Ideas:
     """A mask that takes a lane's numbers for those of other keys."""
     hint = (
-        "Look at the piece of 16 x 8 that this number is in. In which row and in which column "
-        "of the piece is it?"
+        "Each number of a lane is in one of the pieces of 16 x 8. In which row and in which "
+        "column of its piece is this number?"
     )
     for says, of_key in (
-        ("each lane masks its keys as if it were the first of its four lanes", _as_in_first_lane),
+        (
+            "each lane masks its keys as if it were the first of the four lanes that share a row",
+            _as_in_first_lane,
+        ),
         ("it counts one column for each lane, but a lane has two", _as_one_apart),
         ("it leaves out the last two keys of rows g + 8", _as_if_rows_were_columns),
     ):

@@ -24,14 +24,14 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     product = partial(_product, side=side)
     yield WrongIdea(
         partial(product, a=lambda A, top, _left, _k, n: _box(A, top, 0, n)),
-        "every step uses the tile of A that belongs to the first steps of k",
+        "every step along k uses the first tile of A",
         COORDINATES,
         OF_A,
         "wrong-index",
     )
     yield WrongIdea(
         partial(product, b=lambda B, _top, left, _k, n: _box(B, 0, left, n)),
-        "every step uses the tile of B that belongs to the first steps of k",
+        "every step along k uses the first tile of B",
         COORDINATES,
         OF_B,
         "wrong-index",
@@ -66,7 +66,7 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     )
     yield WrongIdea(
         partial(product, swapped=True),
-        "the box of B is multiplied by the box of A",
+        "the kernel multiplies the box of B by the box of A",
         "A stage holds two boxes. Which one comes first, the box of A or the box of B?",
         ("call", "wgmma_a"),
         "wrong-formula",

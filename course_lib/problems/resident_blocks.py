@@ -262,20 +262,21 @@ def resident_ideas() -> tuple[WrongIdea, ...]:
 def _limits() -> Ideas:
     return (
         ({"warps_per_sm": UNLIMITED}, "the limit on warps is left out",
-         "How many warps may be resident, and how many does one block have?", ()),
+         "How many warps may be resident on an SM, and how many warps does one block have?", ()),
         ({"registers_per_sm": UNLIMITED}, "the limit on registers is left out",
          "How many registers does a warp take, and for how many warps is there room?", ()),
         ({"shared_per_sm_bytes": UNLIMITED}, "the limit on shared memory is left out",
          "Which of the device's numbers are in bytes?", ()),
         ({"blocks_per_sm": UNLIMITED}, "the limit on blocks is left out",
          "An SM holds only so many blocks, however small they are.", ()),
-        ({"shared_of": "shared_per_block_bytes"}, "this divides the shared memory that one block "
-         "may have, instead of that of the SM",
+        ({"shared_of": "shared_per_block_bytes"}, "your function divides the shared memory that "
+         "one block may have instead of the shared memory of the SM",
          "Which number belongs to the SM, and which one to a single block?",
          ("shared_per_block_bytes", *SHARED)),
-        ({"in_units_of": 1024}, "this divides the KiB of the SM by the bytes of the block",
+        ({"in_units_of": 1024}, "your function divides the KiB of the SM by the bytes of the block",
          "Which numbers are in bytes already?", ("shared_per_sm_bytes",)),
-        ({"fits": math.ceil}, "this rounds the limits up, but part of a block cannot be resident",
+        ({"fits": math.ceil}, "your function rounds the limits up, but part of a block cannot be "
+        "resident",
          "Which divisions tell you how much is needed, and which ones tell you how much "
             "fits?",
          ("warps_per_sm", "threads_per_sm", "registers_per_sm", "shared_per_sm_bytes")),
@@ -283,23 +284,25 @@ def _limits() -> Ideas:
 
 
 def _needs() -> Ideas:
-    rounded_down = "this rounds the number of warps in a block down"
+    rounded_down = "your function rounds the number of warps in a block down"
     return (
         ({"warps_of": math.floor}, rounded_down, DOWN, ("threads",)),
         ({"warps_of": _at_least_one}, rounded_down, DOWN, ("threads",)),
-        ({"warps_of": float}, "this counts threads, but an SM allocates whole warps",
+        ({"warps_of": float}, "your function counts threads, but an SM allocates whole warps",
          "A half-empty warp takes up as much room as a full one.", ("threads",)),
         ({"register_unit": 1}, "the registers of a warp are not rounded up", UNIT, ("registers",)),
         ({"by_registers": _by_block}, "the registers are rounded up once for the block, but the "
          "hardware rounds them up for each warp", UNIT, ("registers",)),
-        ({"by_registers": _by_thread}, "this counts registers thread by thread, but the "
+        ({"by_registers": _by_thread}, "your function counts registers thread by thread, but the "
          "hardware gives them to whole warps and rounds up",
-         "How many registers does one warp get? How many such warps have room?",
+         "How many registers does one warp get, and for how many such warps is there room?",
          ("registers",)),
-        ({"partitions": 1}, "this divides the registers as if they were in one file",
-         "Each of the device.partitions holds whole warps only, so registers left over in two of "
-         "them cannot be combined.", FILE),
-        ({"shared_reserved_bytes": 0}, "this leaves out the shared memory that the driver reserves",
+        ({"partitions": 1}, "your function divides the registers as if they were all in one "
+        "register file",
+         "An SM has device.partitions partitions. Each of them holds whole warps only, so a warp "
+         "cannot use registers that are left over in two of them.", FILE),
+        ({"shared_reserved_bytes": 0}, "your function leaves out the shared memory that the "
+        "driver reserves",
          "How much shared memory does a resident block take besides what it declares?", SHARED),
         ({"shared_unit_bytes": 1}, "a block's shared memory is not rounded up",
          "Shared memory is allocated in units of device.shared_unit_bytes.", SHARED),
@@ -307,10 +310,11 @@ def _needs() -> Ideas:
 
 
 def _results() -> Ideas:
-    share = "this is the occupancy, but the question was the number of blocks"
+    share = "your function returns the occupancy, but the exercise asks for the number of blocks"
     return (
         ({"gives": lambda blocks, warps, sm: blocks * warps},
-         "this is the number of warps, but the question was the number of blocks",
+         "your function returns the number of warps, but the exercise asks for the number of "
+         "blocks",
          "How many warps does one block have?", ()),
         ({"gives": lambda blocks, warps, sm: blocks * warps / sm.warps_per_sm}, share, SHARE, ()),
         ({"gives": lambda blocks, warps, sm: 100 * blocks * warps / sm.warps_per_sm}, share, SHARE,

@@ -47,7 +47,7 @@ def _flat(rows: Array, x: Array) -> Array:
 
 def _other_sums() -> Ideas:
     own, border = (
-        "Which elements are in y[0], and which are in y[1]?",
+        "Which elements of x does y[0] include, and which does y[1] include?",
         "Which run does x[100] belong to?",
     )
     yield (
@@ -59,15 +59,18 @@ def _other_sums() -> Ideas:
     )
     says = "the sums run through all of x, but they should start again with every run of 64"
     yield LOOP, np.cumsum, says, border, ("loop",)
-    says = "each element sums the last 64 elements, including those of the previous run"
+    says = (
+        "each element of y is the sum of the last 64 elements of x, including those of the "
+        "previous run"
+    )
     yield LOOP, _window, says, border, ("loop",)
     says = "the sums run from the end of each run to its beginning"
     yield INDEX, lambda x: _flat(np.cumsum(by_run(x)[:, ::-1], 1)[:, ::-1], x), says, own, READ
-    says = "every element holds the sum of its whole run"
+    says = "every element of y holds the sum of its whole run"
     yield FORMULA, lambda x: np.repeat(by_run(x).sum(1), RUN)[: len(x)], says, own, ("store",)
     says = "y equals x, because none of the sums reaches y"
     yield SUM, lambda x: x, says, own, ("store",)
-    how = "How are two elements combined?"
+    how = "How does your kernel combine two elements?"
     for name, function in (
         ("largest element", np.maximum),
         ("smallest element", np.minimum),
@@ -129,7 +132,7 @@ def steps(
 
 
 def _other_strides() -> Ideas:
-    hint = "Write down the strides. How many elements are in y[63] after each of them?"
+    hint = "Write down the strides. How many elements does y[63] include after each stride?"
     for strides, says in _series(STRIDES):
         yield LOOP, partial(steps, strides), says, hint, STEPS
 
@@ -158,7 +161,7 @@ def _other_steps() -> Ideas:
     """A test, an index or a sign that is wrong in every step, within a run or within a warp."""
     which, how = (
         "Which thread is the first to have an element `stride` places before its own?",
-        ("How are two elements combined?"),
+        ("How does your kernel combine two elements?"),
     )
     cell = "Which cell does thread 5 read when the stride is 2?"
     for place, right, scan in (("", STRIDES, steps), ("within a warp ", STRIDES[:-1], two_warps)):
@@ -166,7 +169,10 @@ def _other_steps() -> Ideas:
         yield CHECK, partial(scan, right, guard=1), says, which, TEST
         for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
             sign = "-" if shift > 0 else "+"
-            says = f"{place}the kernel adds the element that is stride {sign} 1 places before"
+            says = (
+                f"{place}the kernel adds the element that lies stride {sign} 1 places before "
+                "its own"
+            )
             for guard in guards:
                 yield INDEX, partial(scan, right, shift=shift, guard=guard), says, cell, READ
         says = f"{place}the kernel subtracts what it should add"
@@ -178,7 +184,9 @@ def _other_steps() -> Ideas:
         )
         hint = "What does the shuffle return in lane 0, which has no lane before it?"
         yield MASK, partial(scan, right, doubles=True), says, hint, HOW
-        says = f"{place}the kernel adds the element stride places after instead of before"
+        says = (
+            f"{place}the kernel adds the element stride places after its own instead of before it"
+        )
         yield INDEX, partial(scan, right, ahead=True), says, cell, READ
 
 
@@ -192,7 +200,10 @@ def two_warps(strides: Sequence[int], x: Array, lane: int = WARP - 1, **slips: b
 
 def _two_warps() -> Ideas:
     """Slips where the sums of two warps are put together."""
-    hint = "Write down the strides. How many elements are in the sum of lane 31 after each of them?"
+    hint = (
+        "Write down the strides. How many elements does the sum of lane 31 include after each "
+        "stride?"
+    )
     for strides, says in _series(STRIDES[:-1]):
         yield LOOP, partial(two_warps, strides), f"within a warp {says}", hint, STEPS
     for lane in range(WARP - 1):
@@ -259,9 +270,12 @@ def _trees() -> Ideas:
     hint = "What is the sum of everything before the first element of a run?"
     yield SUM, partial(tree, clears=False), says, hint, STEPS
     says = "on the way down the tree the root takes no part"
-    hint = "At which index is the root, and is this test true there?"
+    hint = "At which index is the root, and is the condition of the `if` true at that index?"
     yield CHECK, partial(tree, root=False), says, hint, TEST
-    hint = "Write down the strides. Which sums does each of them combine, and which does the last?"
+    hint = (
+        "Write down the strides. Which sums does each stride combine, and which does the last "
+        "stride combine?"
+    )
     most = len(STRIDES)
     for count in range(1, most):
         last = STRIDES[count - 1]

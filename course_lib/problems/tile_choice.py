@@ -58,7 +58,7 @@ tell = Words(
         "rest of a tile": Wording(
             "incomplete-output",
             "{block} = {size} {what} are divided into groups of {thread} = {part}: that makes "
-            "{whole} threads, and {rest} {what} belong to none.",
+            "{whole} threads, and {rest} {what} belong to no thread.",
             "{thread} has to divide {block}.",
         ),
         "too many threads": Wording(

@@ -45,6 +45,6 @@ def add_bias(A, bias, B):
 ''',
     par=1,
     meaning="Each row ends where the next one begins. So almost every write past the end of a row "
-    "overwrote an element that belongs to another thread. Only the write in the last row left the "
-    "array.",
+    "overwrote an element that belongs to another thread. Only the write past the end of the last "
+    "row left the array.",
 )

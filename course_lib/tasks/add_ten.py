@@ -16,7 +16,7 @@ TASK = Task(
     formula="out[i] = a[i] + 10",
     hints=(
         "What is the value of `cuda.threadIdx.x` in the first thread, and what is it in the last?",
-        "Give that value a name, such as `i`, and use it as an index.",
+        "Give the value of `cuda.threadIdx.x` a name, such as `i`, and use it as an index.",
     ),
     given='''\
 @cuda.jit

@@ -42,7 +42,7 @@ def add_ten_everywhere(a, out):
     if i < a.shape[0]:
         out[i] = a[i] + 10
 ''',
-    compared="`cuda.grid(1)` computes the block's offset plus the thread's number.",
+    compared="`cuda.grid(1)` adds the thread's number within its block to the block's offset.",
     par=3,
     meaning="Now the array may have any length. The line that computes `i` is in almost every "
     "kernel ever written, so Numba has a short form for it: `cuda.grid(1)`.",

@@ -17,8 +17,8 @@ TASK = Task(
     formula="out[i] = a[i] + 10",
     hints=(
         "Which values does `cuda.threadIdx.x` take in the eight threads?",
-        "Threads 4 to 7 have no element.",
-        "One `if` keeps those threads away from the arrays.",
+        "Threads 4 to 7 have no element to work on.",
+        "A single `if` can keep threads 4 to 7 away from both arrays.",
     ),
     given='''\
 @cuda.jit
@@ -44,8 +44,8 @@ def add_ten_guarded(a, out):
         return
     out[i] = a[i] + 10
 ''',
-    compared="In this version, the surplus threads return first.",
+    compared="In this version, a thread that has no element returns at once.",
     par=2,
-    meaning="That `if` is called the guard, or bounds check. Almost every kernel needs one, and "
-    "no check in this course forgives a missing one.",
+    meaning="This `if` is called a guard, or a bounds check. Almost every kernel needs a guard, "
+    "and no check in this course forgives a missing one.",
 )

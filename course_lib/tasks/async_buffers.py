@@ -69,17 +69,18 @@ TASK = Task(
     hints=(
         "One `cp_async16(sA, i, A, j)` replaces a `load4` and the `store4` that belongs to it. "
         "Where in the loop does the copy have to start, and into which buffer does it write?",
-        "Close a group with `cp_async_commit()`. Before which line must the copies of this group "
-        "be complete?",
-        "Wait, then barrier, then read: `cp_async_wait(0)` waits for the copies of this thread, "
-        "and the barrier ensures that all other threads have waited for theirs.",
+        "`cp_async_commit()` closes a group of copies. Before which line must the copies of that "
+        "group be complete?",
+        "First wait, then pass the barrier, then read. `cp_async_wait(0)` waits for the copies "
+        "that this thread started, and the barrier ensures that all other threads have waited for "
+        "theirs.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(before.LOOP, WAIT_FIRST).replace(ONE, GROWN),
     another=GIVEN.replace(before.LOOP, WAIT_LAST).replace(ONE, GROWN),
-    compared="In this version the wait is at the end of an iteration, where the kernel with "
-    "registers has its stores.",
+    compared="This version waits at the end of each iteration, where `two_buffers` stored the "
+    "tile from its registers.",
     par=12,
-    meaning="The numbers that are on their way need no registers, and no instruction has to "
-    "store them.",
+    meaning="While a tile is on its way to shared memory, it takes up no registers, and no thread "
+    "has to store it.",
 )

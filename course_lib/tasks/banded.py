@@ -36,13 +36,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: order_of(lambda n: (n // COLUMNS, n % COLUMNS)),
-            "the order runs along one whole row of tiles after another",
-            "In a band of four rows, which tile comes after tile 0?",
+            "your function numbers the tiles along one whole row after another",
+            "In a band of four rows, where does the tile lie that comes after tile 0?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % ROWS, n // ROWS)),
-            "the order runs down whole columns of tiles, not only through the rows of a band",
-            "After the last row of a band, in which row is the next tile?",
+            "your function numbers the tiles down whole columns, not only down the rows of a band",
+            "After a tile in the last row of a band, in which row is the next tile?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -51,13 +51,14 @@ TASK = Task(
                     n % COLUMNS,
                 )
             ),
-            "within a band, the order runs along the rows instead of down the columns",
-            "In a band of four rows, which tile comes after tile 0?",
+            "within a band, your function numbers the tiles along the rows instead of down the "
+            "columns",
+            "In a band of four rows, where does the tile lie that comes after tile 0?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % (BAND * COLUMNS) % BAND, n % (BAND * COLUMNS) // BAND)),
-            "every band is placed in the first rows",
-            "How many rows are above the second band?",
+            "your function places every band in the first rows of tiles",
+            "How many rows of tiles lie above the second band?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -66,8 +67,8 @@ TASK = Task(
                     n % (BAND * COLUMNS) // BAND,
                 )
             ),
-            "the second band begins one row below the first one",
-            "How many rows are above the second band?",
+            "each band begins only one row below the start of the previous band",
+            "How many rows of tiles lie above the second band?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -76,15 +77,15 @@ TASK = Task(
                     n % (BAND * COLUMNS) // COLUMNS,
                 )
             ),
-            "the order moves to the next column of a band only after as many tiles as a row of "
-            "the matrix has",
+            "within a band, your function moves on to the next column only after `columns` tiles",
             "How many tiles does one column of a band have?",
         ),
     ),
     hints=(
         "A band has `band * columns` tiles. Which band does tile `number` belong to, "
         "and how many tiles of that band come before it?",
-        "Within a band the order goes down first, so each column of the band has `band` tiles.",
+        "Within a band, number the tiles of a column before you move on to the next column. Each "
+        "column of the band has `band` tiles.",
         "The number within the band is `number % (band * columns)`. Divide it by `band`: the "
         "remainder is the row within the band, and the quotient is the column.",
     ),
@@ -127,9 +128,9 @@ def caller(out):
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',
-    compared="Each band has a multiple of `band` tiles, so this version never computes the number "
-    "within the band.",
+    compared="The number of tiles in a band is a multiple of `band`, so this version never "
+    "computes the number within the band.",
     par=2,
-    meaning="The kernel does the same work as before. But now a different set of tiles is computed "
-    "at the same time.",
+    meaning="The kernel does the same work as before, but the tiles that the GPU computes at the "
+    "same time now lie closer together.",
 )

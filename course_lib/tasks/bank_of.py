@@ -25,8 +25,8 @@ TASK = Task(
             for width in (32, 33)
             for row in range(4)
         },
-        shows="Go down a column: at width 32 the bank stays the same, and at width 33 it moves on "
-        "by one.",
+        shows="Go down a column: with rows of 32 words, the bank stays the same, and with rows of "
+        "33 words, it moves on by one from row to row.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -41,7 +41,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda row, column, width: (column * width + row) % 32,
-            "row and column are swapped",
+            "your formula swaps the row and the column",
             "How many elements come before the first element of row 1?",
         ),
         WrongIdea(
@@ -57,27 +57,28 @@ TASK = Task(
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 32,
             "you count in bytes, but a bank holds whole words of 4 bytes",
-            "Word 1 is in bank 1. Which bank does your function return for it?",
+            "Word 1 is in bank 1. Which bank does your function return for word 1?",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 128,
             "you count in bytes, but a bank holds whole words of 4 bytes",
-            "Word 1 is in bank 1. Which bank does your function return for it?",
+            "Word 1 is in bank 1. Which bank does your function return for word 1?",
         ),
         WrongIdea(
             lambda row, column, width: (row * width + column) / 32,
-            "you divide by 32, but the bank is the remainder",
+            "you return the quotient of the division by 32, but the bank is the remainder",
             "Word 33 is in bank 1. Which operation gives 1 for 33 and 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column % 32,
             "only the column is taken mod 32, because `%` binds as tightly as `*` and more "
             "tightly than `+`",
-            "Where are brackets needed?",
+            "Where does your formula need parentheses?",
         ),
     ),
     hints=(
-        "How many words come before the first word of row 1? How many come before row 2?",
+        "How many words come before the first word of row 1, and how many come before the first "
+        "word of row 2?",
         "The element is word `row * width + column` of the tile. Its bank is the remainder after "
         "division by 32.",
     ),
@@ -98,6 +99,6 @@ def bank_of(row, column, width):
 ''',
     compared="32 is a power of two, so the remainder is the lowest five bits.",
     par=1,
-    meaning="Down a column, the bank moves on by `width` mod 32. At width 32 it does not move at "
-    "all.",
+    meaning="From one row to the next, the bank of a column moves on by `width` mod 32. With rows "
+    "of 32 words, it does not move at all.",
 )

@@ -60,7 +60,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + A.shape[1] * bias),
-            "your kernel adds the bias in each step of k",
+            "your kernel adds the bias in each step along k",
             "How often does the formula add the bias?",
         ),
         WrongIdea(
@@ -81,7 +81,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: -_relu(-(A @ B + bias)),
             "your kernel turns positive numbers into zero and keeps the negative ones",
-            "Of a number and 0, which one does ReLU keep?",
+            "What does ReLU return for 3, and what does it return for -3?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + bias[0]),
@@ -92,7 +92,7 @@ TASK = Task(
     ),
     formula="C = max(A @ B + bias, 0)",
     hints=(
-        "The four sums belong to the rows top to top + 3. Which of these rows exist in C?",
+        "The four sums belong to rows `top` to `top + 3`. Which of these rows exist in C?",
         "All four sums belong to one column, so they all need the same element of bias.",
         "Write `max(…, float32(0))`: with a plain 0, the comparison would be done in float64.",
     ),
@@ -104,6 +104,6 @@ TASK = Task(
     compared="In this version the sums begin at the bias instead of at 0, and an `if` does the "
     "work of `max`.",
     par=3,
-    meaning="This is a **fused epilogue**: it works on results that are still in registers, so "
-    "it needs no extra loads or stores of C.",
+    meaning="Your lines are a **fused epilogue**: it works on sums that are still in registers, "
+    "so the kernel needs no extra loads or stores of C.",
 )

@@ -27,11 +27,11 @@ TASK = Task(
     asks=("bounds", "race-free"),
     formula="sums[b] = x[64 * b] + … + x[64 * b + 63], as far as x goes",
     hints=(
-        "The second block has 36 numbers, but it adds up 64 elements. Which thread has written "
-        "the other 28?",
-        "Print `part[k]` for the second block, from one thread, after the barrier.",
-        "Which number can you add to a sum without changing it? The threads that have no number of "
-        "x can write this one.",
+        "The second block has only 36 numbers, but it adds up 64 elements of `part`. Which "
+        "threads have written the other 28 elements?",
+        "Let one thread of the second block print each `part[k]` after the barrier.",
+        "Which number can you add to a sum without changing the sum? A thread for which x has no "
+        "element can write that number.",
     ),
     given='''\
 @cuda.jit
@@ -78,8 +78,8 @@ def block_sums(x, sums):
         sums[cuda.blockIdx.x] = total
 ''',
     compared="This version adds up only those elements that were written. This is less work, but "
-    "the length has to be right.",
+    "the loop has to stop in the right place.",
     par=1,
-    meaning="Shared memory still contains whatever an earlier block on this SM left there. None of "
-    "compute-sanitizer's tools looks for this.",
+    meaning="Shared memory still contains whatever an earlier block on this SM left there. None "
+    "of compute-sanitizer's tools reports a read of shared memory that no thread has written.",
 )

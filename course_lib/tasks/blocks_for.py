@@ -17,24 +17,26 @@ TASK = Task(
         along="elements, in blocks of 4 threads",
         at=tuple(range(1, 21)),
         rows={"blocks": lambda elements: (elements, 4)},
-        shows="One extra element takes one more block.",
+        shows="As soon as a single element is left over, one more block is needed.",
         look="bars",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda elements, threads: elements // threads,
             "you round down, so the last elements get no thread",
-            "Ten elements, four threads per block: who works on the last two?",
+            "With ten elements and four threads per block, which block works on the last two "
+            "elements?",
         ),
         WrongIdea(
             lambda elements, threads: elements // threads + 1,
             "you return one block too many when the elements fill the blocks exactly",
-            "Eight elements, four threads per block: what is left for a third block?",
+            "With eight elements and four threads per block, what is left for a third block to do?",
         ),
         WrongIdea(
             lambda elements, threads: round(elements / threads),
             "you round to the nearest whole number, which is sometimes too small",
-            "Ten elements in blocks of four: 2.5 rounds to 2, so which elements have no block?",
+            "Ten elements in blocks of four make 2.5 blocks. If you round that to 2, which "
+            "elements have no block?",
         ),
         WrongIdea(
             lambda elements, threads: elements / threads,
@@ -67,7 +69,7 @@ def blocks_for(elements, threads):
     """Return the smallest number of blocks of `threads` threads that covers all elements."""
     return -(-elements // threads)
 ''',
-    compared="`//` rounds down below zero, too: -10 // 4 is -3.",
-    meaning="Rounding up like this is called ceiling division. The host starts enough threads, "
-    "and the guard sends the surplus away.",
+    compared="In Python, `//` rounds negative numbers down as well: -10 // 4 is -3.",
+    meaning="Rounding up like this is called ceiling division. The host launches enough threads "
+    "for all elements, and the guard sends the surplus threads away.",
 )

@@ -21,7 +21,8 @@ TASK = Task(
             "1,000 GB/s": lambda latency: (latency, 1000),
             "4,000 GB/s": lambda latency: (latency, 4000),
         },
-        shows="Memory that is faster or further away needs more requests at once.",
+        shows="The faster a memory is, and the further away, the more bytes have to be in flight "
+        "at once.",
         unit="bytes",
     ),
     wrong_ideas=(
@@ -71,22 +72,22 @@ TASK = Task(
     ),
     given='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return how many bytes are in flight at any moment while memory delivers `gb_per_s` GB/s."""
     ...
 ''',
     answer='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return how many bytes are in flight at any moment while memory delivers `gb_per_s` GB/s."""
     return latency_ns * gb_per_s
 ''',
     another='''\
 def bytes_in_flight(latency_ns, gb_per_s):
-    """Return the bytes in flight at any moment, if memory delivers gb_per_s without a pause."""
+    """Return how many bytes are in flight at any moment while memory delivers `gb_per_s` GB/s."""
     seconds = latency_ns * 1e-9
     bytes_per_second = gb_per_s * 1e9
     return seconds * bytes_per_second
 ''',
-    compared="In SI units, the powers of ten cancel.",
+    compared="This version converts both numbers to SI units, and the powers of ten cancel.",
     par=1,
     meaning="Latency times bandwidth is **Little's law**. To use the whole bandwidth, a kernel "
     "must keep that many bytes in flight all the time.",

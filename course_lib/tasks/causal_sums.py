@@ -63,31 +63,33 @@ TASK = Task(
     falls={"S": 50_000},  # so that no finite number does for -inf
     asks=("bounds", "race-free"),
     reads=64 * 32 * (32 * 1 + 8 * 2),  # by 32 lanes, for one tile of 32 queries and two of 8
-    reads_hint="Query 0 sees one key. How many tiles does this loop visit for it, and how many of "
-    "them hold only hidden keys?",
+    reads_hint="Query 0 sees only one key. How many tiles does this loop visit for query 0, and "
+    "how many of them hold only hidden keys?",
     wrong_ideas=(
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j < i),
             "a query does not see its own key",
-            "Is key i among the keys up to i?",
+            "Query i should see the keys up to i. Is key i one of them?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j >= i),
             "each query sees its own key and the later ones",
-            "Which number is larger if a key comes after the query: the key's or the query's?",
+            "If a key comes after the query, which is larger, the number of the key or the number "
+            "of the query?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: 31 - i % 32),
-            "in the last tile, a hidden key gets the score 0, and that still gives it a weight",
-            "Which score gives the weight 0?",
+            "in the last tile, a hidden key gets the score 0, and a score of 0 still gives a key "
+            "some weight",
+            "Which score gives a key the weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: (len(S) + 31) // 32 * 32 - i - 1),
-            "each hidden key gets the score 0, and that still gives it a weight",
-            "Which score gives the weight 0?",
+            "each hidden key gets the score 0, and a score of 0 still gives a key some weight",
+            "Which score gives a key the weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
@@ -98,21 +100,21 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j < i // 32 * 32 + 32),
-            "each query sees all keys of its last tile, even the later ones",
+            "each query sees all keys of its last tile, even those that come after the query",
             "Which keys of the last tile come after the query?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: i == i),
             "every query sees all keys",
-            "Which score must a later key have?",
+            "Which score must a key get if it comes after the query?",
             place=("chosen",),
         ),
     ),
     formula="L[i] = log of the sum of exp(S[i, j]) for j up to i",
     hints=(
         "Which keys are hidden from query 5, and which score gives them no weight?",
-        "Which tiles hold only hidden keys? You need not load these.",
+        "Which tiles hold only hidden keys? Your kernel need not load those tiles.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(*MASK).replace(*LAST),
@@ -127,6 +129,6 @@ TASK = Task(
     compared="This version guards the load instead of the score, so it never fetches a hidden "
     "score.",
     par=2,
-    meaning="One of your two changes makes the numbers in the last tile right, and the other "
-    "one skips the tiles that come later.",
+    meaning="One of your two changes hides the later keys of the last tile, and the other one "
+    "skips all tiles after it.",
 )

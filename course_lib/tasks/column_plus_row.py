@@ -17,12 +17,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a[:, None] * b[None, :],
-            "each element is the product of its two numbers instead of their sum",
+            "your kernel multiplies `a[row]` by `b[column]` instead of adding them",
             "What should happen to `a[row]` and `b[column]`?",
         ),
         WrongIdea(
             lambda a, b: a[:, None] - b[None, :],
-            "each element is the difference of its two numbers instead of their sum",
+            "your kernel subtracts one of the two numbers from the other instead of adding them",
             "What should happen to `a[row]` and `b[column]`?",
         ),
     ),

@@ -21,7 +21,7 @@ TASK = Task(
         WrongIdea(
             lambda A: A.sum(axis=0) + BEFORE,
             "your kernel adds each sum to what y held before the launch",
-            "What does y[j] hold when the first number is added?",
+            "What does y[j] hold when your kernel adds the first number to it?",
             place=("store",),
         ),
     ),
@@ -64,7 +64,8 @@ def column_totals(A, y):
         for k in range(A.shape[0]):
             y[j] += A[k, j]
 ''',
-    compared="This is right as well, but it loads and stores in global memory in every iteration.",
+    compared="This version is right as well, but each of its iterations loads `y[j]` from global "
+    "memory and stores it again.",
     par=3,
     meaning="`cuda.device_array` reserves memory and does not clear it. The memory often contains "
     "zeros, until one day it contains what another kernel has left there.",

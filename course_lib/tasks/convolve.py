@@ -32,7 +32,7 @@ TASK = Task(
     asks=("shared-memory", "race-free", "float32"),
     formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
-        "Which part of A do the 256 threads of a block need together?",
+        "Which part of A do the 256 threads of a block need in all?",
         "The block needs 20 × 20 elements. Each thread loads every 256th element, as in a "
         "grid-stride loop.",
         "Element n of the tile is in row n // 20 and column n % 20. After the barrier, add up 25 "
@@ -85,10 +85,11 @@ def convolve(A, W, C):
                 total += W[i, j] * tile[ty + i, tx + j]
         C[row, column] = total
 ''',
-    compared="The block covers the tile in steps of 16, so nothing has to be divided.",
+    compared="In this version, a thread walks over the tile in steps of 16, so no index has to be "
+    "divided.",
     par=14,
-    meaning="You worked this out yourself. A block loads 400 elements of A; without shared memory "
-    "it would load 6,400.",
+    meaning="You worked out this whole kernel yourself. A block loads 400 elements of A. Without "
+    "shared memory, it would load 6,400.",
     wrong_ideas=(
         WrongIdea(
             lambda a, w: weighted(a, w, before=0),
@@ -105,19 +106,19 @@ def convolve(A, W, C):
         WrongIdea(
             lambda a, w: weighted(a, w, mode="edge"),
             "past the edges of A, your kernel uses the nearest elements of A instead of zeros",
-            "What should the cells of the tile that are outside A hold?",
+            "What should a cell of the tile hold if it lies outside A?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, w: weighted(a, w, mode="wrap"),
             "past the edges of A, your kernel uses elements from the opposite side of A instead "
             "of zeros",
-            "What should the cells of the tile that are outside A hold?",
+            "What should a cell of the tile hold if it lies outside A?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, w: weighted(a, w[::-1, ::-1]),
-            "W is rotated by 180 degrees",
+            "your kernel applies W rotated by 180 degrees",
             "`W[0, 0]` belongs to the neighbour two rows above and two columns to the left.",
         ),
     ),

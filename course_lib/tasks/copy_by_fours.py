@@ -23,8 +23,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Thread 0 copies the elements 0 to 3. Where does thread 1 begin?",
-        "`load4(source, i)` returns a tuple of four, and `store4(target, i, …)` takes one.",
+        "Thread 0 copies elements 0 to 3. With which element does thread 1 begin?",
+        "`load4(source, i)` returns a tuple of four numbers, and `store4(target, i, …)` takes "
+        "such a tuple.",
     ),
     given='''\
 from course_lib.intrinsics import load4, store4
@@ -59,5 +60,5 @@ def copy_by_fours(source, target):
     compared="This version has a name for each of the four numbers, so a kernel could change "
     "them before it stores them.",
     par=2,
-    meaning="Now each instruction moves four numbers. What does that save?",
+    meaning="Now each load and each store moves four numbers instead of one. What does that save?",
 )

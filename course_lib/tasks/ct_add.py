@@ -22,7 +22,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: 2 * A,
             "your kernel adds A to itself",
-            "From which array is each of the two tiles loaded?",
+            "From which array does your kernel load each of its two tiles?",
         ),
         WrongIdea(
             lambda A, B: A * B,
@@ -31,8 +31,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "In all three arrays, program (i, j) uses the tile in row i and column j of the tiles.",
-        "If a tile extends past the edge, `ct.store` drops the part outside.",
+        "In each of the three arrays, program (i, j) works on tile (i, j).",
+        "If a tile extends past the edge, `ct.store` drops the part that lies outside the array.",
     ),
     given='''\
 @ct.kernel
@@ -62,9 +62,9 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="This version gives the elements past the edge a value. No result uses that value, so "
-    "it does no harm, but it is not needed.",
+    compared="This version gives the elements past the edge a value. No result uses that value, "
+    "so the padding does no harm, but it is not needed.",
     par=3,
-    meaning="Elements past the edge have no value, but they need none here, because the store "
-    "drops them.",
+    meaning="Elements past the edge have no value. They need none in this kernel, because the "
+    "store drops them.",
 )

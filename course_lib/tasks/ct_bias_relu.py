@@ -48,9 +48,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "After the loop, the program already has the sum, so it only has to load the bias.",
-        "Tile j of `bias` has TN numbers, one for each column. When you add it, it is broadcast "
-        "over the rows.",
+        "After the loop, the program already has its tile of A @ B, so it only has to load the "
+        "bias.",
+        "Tile j of `bias` has TN numbers, one for each column. When you add this tile, cuTile "
+        "broadcasts it over the rows.",
         "A and B are float16, but `ct.mma` adds their products into a tile of float32.",
     ),
     given='''\
@@ -89,9 +90,9 @@ def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: 
         acc = ct.mma(a, b, acc)
     ct.store(C, index=(i, j), tile=ct.where(acc > 0.0, acc, 0.0))
 ''',
-    compared="In this version the sum begins with the bias instead of 0, so nothing has to be "
+    compared="In this version, the sums start from the bias instead of 0, so nothing has to be "
     "added at the end.",
     par=7,
-    meaning="This kernel writes C once. Three separate kernels would have read and written it two "
+    meaning="This kernel writes C once. Three separate kernels would have read and written C two "
     "more times.",
 )

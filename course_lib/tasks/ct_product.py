@@ -25,8 +25,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: 2 * (A @ B),
-            "each element is twice what it should be",
-            "What is added to the sum besides the product of the two tiles?",
+            "each element of C is twice what it should be",
+            "What does your kernel add to the sum besides the product of the two tiles?",
         ),
     ),
     hints=(
@@ -73,6 +73,6 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
     compared="This version uses `a @ b` instead of `ct.mma`, and computes the number of steps from "
     "the shape. The product is the same.",
     par=6,
-    meaning="The kernel of lesson 05 takes six lines here. It has no shared memory and no "
-    "barrier, and it requests the same bytes.",
+    meaning="In cuTile, the kernel of lesson 05 takes six lines. It declares no shared memory and "
+    "contains no barrier, and it requests the same bytes.",
 )

@@ -31,7 +31,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A row of A spans several tiles. `ct.num_tiles` says how many.",
+        "A row of A spans several tiles, and `ct.num_tiles` returns how many.",
         "The last tile ends past the edge. Which value adds nothing to a sum?",
         "Keep a tile of TM sums. For each tile that you load, add the sums of its rows, along "
         "`axis=1`.",
@@ -71,5 +71,5 @@ def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
     "the threads exchange fewer numbers.",
     par=5,
     meaning="As soon as elements past the edge take part in the result, they need a value. For a "
-    "sum it is 0.",
+    "sum, that value is 0.",
 )

@@ -37,8 +37,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _exponentials,
-            "the elements are not divided by their sum",
-            "What do the numbers of a row have to add up to?",
+            "your kernel does not divide the exponentials of a row by their sum",
+            "What must the numbers in each row of a softmax add up to?",
         ),
     ),
     hints=(
@@ -96,6 +96,6 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
     compared="This version takes three passes instead of two. It finds the maximum first, so it "
     "never has to rescale a sum.",
     par=8,
-    meaning="FlashAttention is built from this step. Here you wrote it in a language without "
-    "threads.",
+    meaning="FlashAttention is built on this way of rescaling a sum. Here you wrote it in a "
+    "language without threads.",
 )

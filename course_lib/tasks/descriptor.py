@@ -54,13 +54,13 @@ TASK = Task(
                 address // 16 | down // 16 << 16 | across // 16 << 32 | 1 << 62
             ),
             "you swapped `across` and `down`",
-            "Which of the two begins at bit 16?",
+            "Which begins at bit 16, `across` or `down`?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | across // 16 << 16 | down // 16 << 32 | 62
             ),
-            "you used 62 as a number, but it is the position of a bit",
+            "you used 62 as a number, but 62 is the position of a bit",
             "How do you write a number in which only bit 62 is set?",
         ),
         WrongIdea(
@@ -90,20 +90,20 @@ TASK = Task(
     ),
     given='''\
 def descriptor(address, across, down):
-    """Pack three numbers of bytes into 64 bits. Each is divided by 16, and they begin at bits 0, 16
-    and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
+    """Pack an address and two distances in bytes into 64 bits. Each is divided by 16. They begin
+    at bits 0, 16 and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
     ...
 ''',
     answer='''\
 def descriptor(address, across, down):
-    """Pack three numbers of bytes into 64 bits. Each is divided by 16, and they begin at bits 0, 16
-    and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
+    """Pack an address and two distances in bytes into 64 bits. Each is divided by 16. They begin
+    at bits 0, 16 and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
     return address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62
 ''',
     another='''\
 def descriptor(address, across, down):
-    """Pack three numbers of bytes into 64 bits. Each is divided by 16, and they begin at bits 0, 16
-    and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
+    """Pack an address and two distances in bytes into 64 bits. Each is divided by 16. They begin
+    at bits 0, 16 and 32. Bit 62 is set: it says that an XOR has moved the pieces."""
     return address // 16 + across * 2**12 + down * 2**28 + 2**62
 ''',
     compared="Dividing by 16 and shifting up by 16 bits is the same as multiplying by 4096.",

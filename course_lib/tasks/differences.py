@@ -24,8 +24,8 @@ TASK = Task(
     asks=("bounds", "race-free"),
     formula="y[i] = x[i] - x[i - 1], and y[0] = x[0]",
     hints=(
-        "With 100 numbers, there are two blocks of 64. Which threads of the second block reach "
-        "the barrier?",
+        "100 numbers take two blocks of 64 threads. Which threads of the second block reach the "
+        "barrier?",
         "A thread that has no number loads nothing and stores nothing. What must it still do?",
     ),
     given='''\
@@ -65,7 +65,7 @@ def differences(x, y):
         y[i] = x[i] - before
 ''',
     compared="This kernel does not use shared memory, so no thread has to wait. The L1 cache "
-    "serves the second load.",
+    "serves the second load of each number.",
     par=2,
     meaning="Every thread of the block has to reach a barrier. So put the loads and the "
     "stores inside the guard, but never the barrier.",

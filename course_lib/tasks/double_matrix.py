@@ -17,7 +17,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A**2,
-            "each element is the square of its number instead of twice the number",
+            "your kernel squares each number instead of doubling it",
             "What is twice 3, and what does your kernel turn a 3 into?",
         ),
         WrongIdea(
@@ -27,12 +27,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A: A / 2,
-            "each element is half of its number instead of twice the number",
+            "your kernel halves each number instead of doubling it",
             "What is twice 3, and what does your kernel turn a 3 into?",
         ),
     ),
     hints=(
-        "`cuda.grid(2)` gives x first. Which of the two indices of `A` is x?",
+        "`cuda.grid(2)` returns x first. Which of the two indices of `A` is x?",
         "x counts the columns and y the rows, so an element is `A[y, x]`.",
         "The guard has to check both x and y.",
     ),
@@ -61,6 +61,6 @@ def double_matrix(A, out):
 ''',
     compared="This version names its indices, so you need not remember that y is the row.",
     par=3,
-    meaning="x is the column and y the row. Keep these apart and you avoid the most common "
+    meaning="x is the column, and y is the row. Keep x and y apart, and you avoid the most common "
     "mistake in CUDA.",
 )

@@ -9,8 +9,8 @@ from course_lib.intrinsics import unroll, unrolled
 @cuda.jit
 @unrolled
 def eight_by_eight(A, B, C):
-    """C = A.T @ B, where A is K x M. A block computes 128 x 128 outputs, 16 steps of k at a
-    time."""
+    """C = A.T @ B, where A is K x M. A block computes 128 x 128 outputs, 16 steps along
+    k at a time."""
     sA = cuda.shared.array((16, 128), float32)
     sB = cuda.shared.array((16, 128), float32)
     sums = cuda.local.array((8, 8), float32)
@@ -95,30 +95,30 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "each step of k overwrites the sums, so only the products of the last step are left",
-            "What happens to `sums[i, j]` from one step of k to the next?",
+            "each step along k overwrites the sums, so only the products of the last step are left",
+            "What happens to `sums[i, j]` from one step along k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A[:8].T @ B[:8] + A[16:24].T @ B[16:24],
-            "your loop leaves out half of the steps of k",
-            "How many rows does a tile have?",
+            "your loop leaves out half of the steps along k",
+            "How many rows does a tile have, and how many of them does your loop visit?",
         ),
         WrongIdea(
             _own_products,
             "each thread multiplies `a[i]` only by `b[i]`, so all eight numbers in a row of its "
             "square are the same",
-            "Which element of b does column j of the square need?",
+            "Which element of b does column j of a thread's square need?",
         ),
         WrongIdea(
             lambda A, B: (A.T @ B).reshape(16, 8, 16, 8).swapaxes(1, 3).reshape(128, 128),
-            "each square of 8 × 8 is transposed",
-            "Which belongs to the rows of the square, a or b?",
+            "each thread's square of 8 × 8 outputs is transposed",
+            "Which of the arrays a and b belongs to the rows of a thread's square?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: 8 * x + 0 * y),
-            "x selects the rows of A, but y should select them",
-            "Which of x and y says where the rows of a thread begin?",
+            "x selects a thread's rows of C, but y should select them",
+            "Which of x and y decides where a thread's rows begin?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, lambda y, x: y + 0 * x, lambda y, x: x + 0 * y),
@@ -127,7 +127,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: _squares(_apart(A, 0), _apart(B, 1)),
-            "each thread loads rows and columns that are 16 apart, but its square has "
+            "each thread loads rows and columns that are 16 apart, but it stores a square of "
             "neighbouring rows and columns",
             "Into which eight rows of C does thread y = 0 write its sums?",
         ),
@@ -146,12 +146,12 @@ TASK = Task(
     multiply_adds=1024,
     formula="C = A.T @ B",
     hints=(
-        "In each step of k, fill a with eight numbers of sA and b with eight numbers of sB. Then "
-        "multiply each number in a by each number in b.",
-        "In the tile, this thread's rows begin at row 8 * y, and its columns begin at column 8 * "
-        "x. In both tiles, k chooses the row.",
-        "Are there too many instructions? Look for a loop that is not unrolled and for an index "
-        "that is signed.",
+        "In each step along k, fill a with eight numbers of sA and b with eight numbers of sB. "
+        "Then multiply each number in a by each number in b.",
+        "This thread's eight numbers begin at column 8 * y of sA and at column 8 * x of sB. In "
+        "both tiles, k chooses the row.",
+        "If there are too many instructions, look for a loop that is not unrolled and for an "
+        "index that is signed.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
@@ -167,9 +167,9 @@ TASK = Task(
         "        cuda.syncthreads()\n    for",
         "        cuda.syncthreads()\n        start += 16\n    for",
     ),
-    compared="This version has unsigned indices and a `while` loop. An index that cannot be "
-    "negative does not have to be tested for that.",
+    compared="This version has unsigned indices and a `while` loop. An unsigned index is never "
+    "negative, so no instruction has to test for that.",
     par=7,
-    meaning="64 sums stay in registers, and each step of k loads 16 numbers for 64 "
-    "multiply-adds. Every fast matmul has this at its core.",
+    meaning="In each step along k, a thread loads 16 numbers for 64 multiply-adds, and its 64 "
+    "sums stay in registers. Every fast matmul has such a loop at its core.",
 )

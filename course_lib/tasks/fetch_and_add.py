@@ -27,13 +27,12 @@ TASK = Task(
         WrongIdea(
             lambda x: x[:-1].sum(axis=0),
             "the last row is missing from the sums",
-            "Warp 0 has fetched the last row. How many iterations does the warp that adds still "
-            "need?",
+            "After warp 0 has fetched the last row, how many more iterations does warp 1 need?",
         ),
         WrongIdea(
             lambda x: x[1:].sum(axis=0),
             "the first row is missing from the sums",
-            "Which row is added in the first iteration?",
+            "Which row does warp 1 add first?",
         ),
         WrongIdea(
             lambda x: x[-1],
@@ -84,5 +83,5 @@ TASK = Task(
     compared="This version fetches the first row before the loop, so there is no extra iteration.",
     par=11,
     meaning="The two warps are a **producer** and a **consumer**. In each iteration, the barrier "
-    "makes both wait for the slower one. This lesson has something better.",
+    "makes the faster warp wait for the slower one. This lesson shows a better way.",
 )

@@ -114,10 +114,10 @@ def filter_bank(x, w, y):
             right += tap * far[j]
         y[f, i], y[f, i + 64] = left, right
 ''',
-    compared="In this version the loops are swapped: it keeps ten numbers of x and two sums "
-    "at a time. It takes the same number of loads and two more registers.",
+    compared="This version swaps the two loops. It keeps ten numbers of x and two sums at a time, "
+    "which takes the same number of loads and two more registers.",
     par=13,
-    meaning="Nothing here was a matrix, but the same rectangle of sums worked: its rows are "
-    "the filters, its columns are the places, and the loop over the taps replaces the "
-    "loop over k.",
+    meaning="This was not a matrix product, but a rectangle of sums worked all the same: its rows "
+    "are the filters, its columns are the places, and the loop over the taps replaces the loop "
+    "over k.",
 )

@@ -21,7 +21,7 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="The quotient doubles if a thread does twice the work or moves half the bytes.",
+        shows="A thread's FLOP per byte double if it does twice the work or moves half the bytes.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -32,13 +32,13 @@ TASK = Task(
         WrongIdea(
             lambda flops, loads, stores: 4 * (loads + stores) / flops,
             "you computed bytes per FLOP, but the task asks for FLOP per byte",
-            "Which of the two do you divide by the other to get FLOP per byte?",
+            "In FLOP per byte, which number is divided by which?",
         ),
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
             "you computed numbers per FLOP, but the task asks for FLOP per byte",
-            "To get FLOP per byte, which of the two do you divide by the other? And how many bytes "
-            "does a number take up?",
+            "In FLOP per byte, which number is divided by which? And how many bytes does a number "
+            "take up?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads),
@@ -47,17 +47,17 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * (loads + stores),
-            "Python divides by 4 first and multiplies after that",
-            "Where are brackets needed?",
+            "Python divides by 4 first, and multiplies only after that",
+            "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * loads + stores,
-            "Python divides by 4 first and multiplies after that",
-            "Where are brackets needed?",
+            "Python divides by 4 first, and multiplies only after that",
+            "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads + stores),
-            "you turned only the loads into bytes, not the stores",
+            "you converted only the loads to bytes, not the stores",
             "How many bytes does a store move?",
         ),
         WrongIdea(
@@ -67,7 +67,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: flops // (4 * (loads + stores)),
-            "`//` drops the fraction",
+            "you used `//`, which drops the fraction",
             "What is 3 / 2, and what is 3 // 2?",
         ),
     ),
@@ -86,7 +86,7 @@ def flop_per_byte(flops, loads, stores):
     return flops / (4 * (loads + stores))
 ''',
     par=1,
-    meaning="This quotient is called the **arithmetic intensity** of a kernel. Multiplied by the "
+    meaning="FLOP per byte is called the **arithmetic intensity** of a kernel. Multiplied by the "
     "bytes that memory delivers per second, it gives the most FLOP per second that the kernel can "
     "reach.",
 )

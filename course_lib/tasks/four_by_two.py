@@ -3,7 +3,7 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 SECOND_LIKE_FIRST = (
-    "the second column of each thread repeats its first column",
+    "the second column of each thread's outputs repeats the first column",
     "Which element of B do the sums of the second column need?",
 )
 
@@ -34,8 +34,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "each step of k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step of k to the next?",
+            "each step along k overwrites the sums, so only the products of the last step are left",
+            "What happens to a sum from one step along k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -51,29 +51,29 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:-1].T @ B[:-1],
-            "your loop leaves out the last step of k",
-            "How many rows does A have?",
+            "your loop leaves out the last step along k",
+            "How many rows does A have, and how many of them does your loop visit?",
         ),
     ),
     hints=(
         "Which lines belong before the loop over k, which belong inside it, and which belong "
         "after it?",
-        "In each step of k, load four elements of A and two elements of B, and multiply each of "
-        "the four by each of the two.",
+        "In each step along k, load four elements of A and two elements of B, and multiply each "
+        "of the four by each of the two.",
         "`cuda.local.array((4, 2), float32)` holds the sums. Your kernel has to set them to zero.",
     ),
     given='''\
 @cuda.jit
 def four_by_two(A, B, C):
     """C = A.T @ B, where C is 32 x 16. Each of the 8 x 8 threads computes 4 rows and 2 columns of
-    C, and needs six loads in each step of k."""
+    C, and needs six loads in each step along k."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def four_by_two(A, B, C):
     """C = A.T @ B, where C is 32 x 16. Each of the 8 x 8 threads computes 4 rows and 2 columns of
-    C, and needs six loads in each step of k."""
+    C, and needs six loads in each step along k."""
     x, y = 2 * cuda.threadIdx.x, 4 * cuda.threadIdx.y
     sums = cuda.local.array((4, 2), float32)
     for i in range(4):
@@ -91,7 +91,7 @@ def four_by_two(A, B, C):
 @cuda.jit
 def four_by_two(A, B, C):
     """C = A.T @ B, where C is 32 x 16. Each of the 8 x 8 threads computes 4 rows and 2 columns of
-    C, and needs six loads in each step of k."""
+    C, and needs six loads in each step along k."""
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     sums = cuda.local.array((4, 2), float32)
     for i in range(4):
@@ -110,5 +110,5 @@ def four_by_two(A, B, C):
     compared="In this version, the rows and columns of a thread are 8 apart, so neighbouring "
     "threads load neighbouring numbers.",
     par=12,
-    meaning="Your kernel needs three loads for four multiply-adds.",
+    meaning="Your kernel needs only three loads for every four multiply-adds.",
 )

@@ -51,8 +51,8 @@ def _single_outputs() -> list[WrongIdea]:
             WrongIdea(
                 last,
                 f"output {j} of each thread (counted from 0) holds only the product of the last "
-                "step of k",
-                "What happens to this sum from one step of k to the next?",
+                "step along k",
+                "What happens to this sum from one step along k to the next?",
             )
         )
     return ideas
@@ -81,8 +81,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each step of k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step of k to the next?",
+            "each step along k overwrites the sums, so only the products of the last step are left",
+            "What happens to a sum from one step along k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -106,8 +106,8 @@ TASK = Task(
     formula="C = A @ B",
     hints=(
         "Which row of C, and which four columns, belong to thread (1, 2)?",
-        "In one step of k, a thread needs one element of A and four neighbouring numbers of a row "
-        "of B.",
+        "In one step along k, a thread needs one element of A and four neighbouring numbers of a "
+        "row of B.",
         "The index of `load4` counts numbers from the first element of B. So how many numbers "
         "does a row of B have?",
     ),
@@ -139,6 +139,7 @@ TASK = Task(
 """,
     compared="This version keeps the sums in a local array, so that a loop can go through them.",
     par=10,
-    meaning="Each step of k takes two loads for four multiply-adds. The rest of this lesson does "
-    "the same with matrices instead of numbers.",
+    meaning="In each step along k, a thread issues two loads for four multiply-adds. In the rest "
+    "of this lesson, warps load and multiply small matrices where your threads loaded and "
+    "multiplied numbers.",
 )

@@ -16,7 +16,7 @@ TASK = Task(
     asks=("bounds", "coalesced"),
     formula="out = 2 * A",
     hints=(
-        "Thread (x, y) takes the rows y, y + 8, y + 16 and y + 24 of its tile.",
+        "Thread (x, y) takes rows y, y + 8, y + 16 and y + 24 of its block's tile.",
         "The next tile begins 32 rows further down, although a block has only 8 rows of threads.",
         "So `cuda.grid(2)` returns the right column, but the wrong row. The row is "
         "`cuda.blockIdx.y * 32 + …`",
@@ -47,8 +47,9 @@ def four_rows_each(A, out):
         if column < A.shape[1]:
             out[row, column] = 2 * A[row, column]
 ''',
-    compared="Here the loop runs over the rows themselves, and it stops where the matrix ends.",
+    compared="In this version, the loop runs over the rows themselves and stops where the matrix "
+    "ends.",
     par=5,
-    meaning="A block of 256 threads computed a tile of 1024 elements. So a tile may be larger "
-    "than a block.",
+    meaning="A block of 256 threads computed a tile of 1024 elements. So a tile may have more "
+    "elements than its block has threads.",
 )

@@ -28,8 +28,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each step of k overwrites the sums, so only the products of the last step are left",
-            "What happens to `sums[i]` from one step of k to the next?",
+            "each step along k overwrites the sums, so only the products of the last step are left",
+            "What happens to `sums[i]` from one step along k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -46,8 +46,8 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "Which number do all four rows need in this step of k?",
-        "Load that number before the loop over the rows, into a variable of its own.",
+        "In one step along k, which number do all four rows need?",
+        "Before the loop over the rows, load the element of B into a variable of its own.",
         "Inside the loop over i, load only `A[i, k]`, and multiply it by the element of B that "
         "you keep in your variable.",
     ),

@@ -23,7 +23,8 @@ TASK = Task(
     ),
     formula="y[i] = 2 * x[i]",
     hints=(
-        "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",
+        "With 64 threads, thread 0 takes numbers 0, 64, 128, …, and thread 1 takes numbers 1, 65, "
+        "129, …",
         "In plain Python, `range(5, 20, 4)` gives 5, 9, 13, 17.",
         "The loop starts at the thread's own number and stops at the array's end. Its step is "
         "the number of threads in the grid.",
@@ -52,8 +53,8 @@ def grid_stride(x, y):
         y[i] = 2 * x[i]
         i += cuda.gridsize(1)
 ''',
-    compared="In a `while` loop, you can see each step.",
+    compared="The `while` loop of this version shows each step that the thread takes.",
     par=1,
-    meaning="This is a **grid-stride loop**. The same kernel works with any number of threads, so "
-    "now you can choose how many to run and see the effect.",
+    meaning="Your loop is a **grid-stride loop**. The same kernel works with any number of "
+    "threads, so now you can choose how many to run and see the effect.",
 )

@@ -33,19 +33,19 @@ TASK = Task(
         WrongIdea(
             lambda x: _counted(0 * x),
             "your kernel counts all numbers in bin 0",
-            "A thread has the number 1.7. Which counter should it increase?",
+            "If a thread's number is 1.7, which counter should the thread increase?",
             place=("store",),
             code="wrong-index",
         ),
         WrongIdea(
             _added_up,
             "your kernel adds each number to its counter instead of counting it once",
-            "By how much should a counter grow for one number?",
+            "By how much should each number increase its counter?",
             place=("store",),
         ),
     ),
     hints=(
-        "Which number belongs to this thread? Does it exist? Which bin does it belong to?",
+        "Which number of x belongs to this thread? If x has such a number, which bin is it in?",
         "For a positive number, `int(x[i])` removes everything after the decimal point.",
     ),
     given='''\
@@ -74,5 +74,6 @@ def histogram(x, counts):
 ''',
     compared="This version uses a grid-stride loop, and its bins could have any width.",
     par=4,
-    meaning="This is a **histogram**. The threads that add to the same counter take turns.",
+    meaning="Your kernel computes a **histogram**. Threads that add to the same counter have to "
+    "take turns.",
 )

@@ -34,7 +34,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda asked, passed_on: passed_on / asked,
-            "you computed the share that the cache passed on",
+            "you computed the share of the requests that the cache passed on",
             "The cache passes on 25 of 100 GB. How many GB does it supply itself?",
         ),
         WrongIdea(
@@ -45,12 +45,12 @@ TASK = Task(
         WrongIdea(
             lambda asked, passed_on: asked / passed_on if passed_on else 0,
             "you divide the GB that were requested by the GB that were passed on",
-            "Which result should mean that the cache answered every request?",
+            "What should the result be if the cache answered every request?",
         ),
         WrongIdea(
             lambda asked, passed_on: 100 * (1 - passed_on / asked),
             "you returned a percentage, but a share is at most 1",
-            "Which result should mean that the cache answered every request?",
+            "What should the result be if the cache answered every request?",
         ),
         WrongIdea(
             lambda asked, passed_on: (asked - passed_on) / passed_on if passed_on else 0,
@@ -81,7 +81,8 @@ def hit_rate(asked, passed_on):
     missed = passed_on / asked
     return 1 - missed
 ''',
-    compared="This version subtracts from 1 the share of the requests that missed.",
+    compared="This version computes the share of the requests that missed, and subtracts it from "
+    "1.",
     par=1,
     meaning="Nsight Compute reports this *hit rate* for L1 and for L2.",
 )

@@ -47,22 +47,23 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: BM * BN / (BM + BN),
             "you computed multiply-adds per number, but the task asks for FLOP per byte",
-            "How many FLOP is a multiply-add, and how many bytes does a float32 have?",
+            "How many FLOP does a multiply-add count as, and how many bytes does a float32 take "
+            "up?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM + BN)),
-            "you count the FLOP of a whole step, but the bytes of only a single k",
+            "you count the FLOP of a whole step, but the bytes of only a single k within it",
             "How many elements of A does the block load in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN / (4 * BK * (BM + BN)),
-            "you count the bytes of a whole step, but the FLOP of only a single k",
+            "you count the bytes of a whole step, but the FLOP of only a single k within it",
             "How many multiply-adds does each output get in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM * BK + BK * BN + BM * BN)),
-            "you also count the tile of C, but it is written only once, after the last step",
-            "What do the loads ask for in one step?",
+            "you also count the tile of C, but the block writes it only once, after the last step",
+            "Which tiles does a block load in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BK * (BM + BN) / (BM * BN * BK),
@@ -72,27 +73,30 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: BM / 4,
             "your formula is right only for square tiles",
-            "The tile is 64 × 128. How many elements of A and how many of B does one step take?",
+            "For a tile of 64 × 128, how many elements of A and how many of B does a block load "
+            "in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BN / 4,
             "your formula is right only for square tiles",
-            "The tile is 64 × 128. How many elements of A and how many of B does one step take?",
+            "For a tile of 64 × 128, how many elements of A and how many of B does a block load "
+            "in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: (BM + BN) / 8,
             "your formula is right only for square tiles",
-            "The tile is 64 × 128. How many elements of A and how many of B does one step take?",
+            "For a tile of 64 × 128, how many elements of A and how many of B does a block load "
+            "in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / 4 * (BM * BK + BK * BN),
             "Python divides by 4 first and multiplies after that",
-            "Where are brackets needed?",
+            "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK + BK * BN),
-            "you turned only the tile of A into bytes",
-            "Where are brackets needed?",
+            "you converted only the tile of A to bytes",
+            "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK),
@@ -101,32 +105,32 @@ TASK = Task(
         ),
         WrongIdea(
             lambda BM, BN, BK: BM * BN // (2 * (BM + BN)),
-            "`//` drops the fraction",
+            "you used `//`, which drops the fraction",
             "What is 3 / 2, and what is 3 // 2?",
         ),
     ),
     hints=(
         "Look at one step along K. How many bytes do the two tiles take up?",
-        "How many multiply-adds does the block do with these two tiles? Each output takes BK of "
-        "them.",
+        "How many multiply-adds does the block do with the two tiles of one step? Each output "
+        "takes BK of them.",
         "A multiply-add is 2 FLOP.",
     ),
     given='''\
 def intensity(BM, BN, BK):
-    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
+    """Return the FLOP per requested byte of a block with BM × BN outputs and steps of BK."""
     ...
 ''',
     answer='''\
 def intensity(BM, BN, BK):
-    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
+    """Return the FLOP per requested byte of a block with BM × BN outputs and steps of BK."""
     return 2 * BM * BN * BK / (4 * (BM * BK + BK * BN))
 ''',
     another='''\
 def intensity(BM, BN, BK):
-    """Return a block's FLOP per requested byte. It computes BM × BN outputs in steps of BK."""
+    """Return the FLOP per requested byte of a block with BM × BN outputs and steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
     compared="BK appears in the numerator and in the denominator, so it cancels.",
     par=1,
-    meaning="**BK cancels.** It only sets how much is staged at once, so it may be small.",
+    meaning="**BK cancels.** BK only decides how much a block stages at once, so it may be small.",
 )

@@ -38,7 +38,7 @@ TASK = Task(
                 lambda lane: lane // 2 % 2 + lane // 4 % 2 * 2,
             ),
             "in each square, lane 1 is below lane 0, and lane 2 is to the right of lane 0",
-            "Which of these two lanes should share a row with lane 0?",
+            "Should lane 1 or lane 2 share a row with lane 0?",
         ),
     ),
     hints=(

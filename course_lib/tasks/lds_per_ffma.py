@@ -21,7 +21,7 @@ LATE = ("IMAD", "FFMA", "FFMA", "LDS.U", "LDS.128", "LDS", "FFMA", "FFMA", "STS.
 
 TASK = Task(
     id="lds_per_ffma",
-    title="Read it in machine code",
+    title="Count loads in machine code",
     lesson="08",
     position=6,
     kind=FUNCTION,
@@ -43,13 +43,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),
-            "you count only the loads of one word",
+            "you count only the loads that fetch a single word",
             "How does the name of a 128-bit load begin?",
         ),
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
             "you also count loads from global memory",
-            "Which letter in its name says which memory a load reads?",
+            "Which letter in the name of a load says which memory it reads?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "LDS") / len(opcodes),
@@ -66,7 +66,7 @@ TASK = Task(
         WrongIdea(
             lambda opcodes: _count(opcodes, "FFMA") / max(1, _count(opcodes, "LDS")),
             "you computed multiply-adds per load, but the task asks for loads per multiply-add",
-            "Which of the two numbers do you divide by the other?",
+            "In loads per multiply-add, which number is divided by which?",
         ),
     ),
     hints=(

@@ -90,9 +90,9 @@ def load_tile(tile, M, top, left):
 ''',
     compared="This version selects the value first and needs only one store.",
     par=5,
-    meaning="Any kernel that needs a tile can now call this function, whatever the sizes. The "
-    "function guards the load, and the barrier is the caller's job. (In the picture, blockIdx.x "
-    "counts tiles downwards.)",
+    meaning="Any kernel that needs a tile can now call this function, whatever the sizes of the "
+    "matrices. The function guards the load, and the barrier is the caller's job. (In the "
+    "picture, blockIdx.x counts tiles downwards.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,
@@ -102,7 +102,8 @@ def load_tile(tile, M, top, left):
         WrongIdea(
             corners_exchanged,
             "each tile begins at M[left, top]",
-            "Which of `top` and `left` is a row of M? Does each index of M use the one it needs?",
+            "Which of `top` and `left` is a row of M, and which of them does the row index of M "
+            "use?",
             place=("load", "M"),
         ),
     ),

@@ -26,46 +26,47 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda rows, columns: rows + columns,
-            "you computed the loads of a whole step of k, but the task asks for loads per "
+            "you computed the loads of a whole step along k, but the task asks for loads per "
             "multiply-add",
-            "How many multiply-adds do these loads serve?",
+            "How many multiply-adds do the loads of one step serve?",
         ),
         WrongIdea(
             lambda rows, columns: rows + columns / rows * columns,
-            "Python divides before it adds",
-            "Where are brackets needed?",
+            "in your formula, Python divides before it adds",
+            "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda rows, columns: 1 / (rows * columns),
             "you count one load for the whole rectangle",
-            "How many different elements of A does the rectangle need in a step of k, and how "
+            "How many different elements of A does the rectangle need in a step along k, and how "
             "many of B?",
         ),
         WrongIdea(
             lambda rows, columns: rows * columns / (rows + columns),
             "you computed multiply-adds per load, but the task asks for loads per multiply-add",
-            "Which of the two numbers do you divide by the other?",
+            "In loads per multiply-add, which number is divided by which?",
         ),
         WrongIdea(
             lambda rows, columns: (1 + rows * columns) / (rows * columns),
             "you count one element of A and a new element of B for every output",
-            "How many columns does this rectangle have, and how many elements of B does each need?",
+            "How many columns does the rectangle have, and how many elements of B does each "
+            "column need in one step?",
         ),
         WrongIdea(
             lambda rows, columns: 2 / (rows * columns),
             "you count one load of A and one load of B for the whole rectangle",
-            "How many different elements of A do the rows of the rectangle need in a step of k?",
+            "How many different elements of A do the rows of the rectangle need in a step along k?",
         ),
         WrongIdea(
             lambda rows, columns: 2 * rows * columns / (rows * columns),
             "your formula would be right if every product fetched both of its numbers again",
-            "How many *different* numbers does the rectangle need in a step of k?",
+            "How many *different* numbers does the rectangle need in a step along k?",
         ),
     ),
     hints=(
-        "Look at one step of k. How many elements of A do the rows need, and how many elements "
+        "Look at one step along k. How many elements of A do the rows need, and how many elements "
         "of B do the columns need?",
-        "How many sums does the rectangle have? Each sum takes one multiply-add in that step.",
+        "How many sums does the rectangle have? Each sum takes one multiply-add in each step.",
     ),
     given='''\
 def loads_per_multiply_add(rows, columns):
@@ -83,8 +84,8 @@ def loads_per_multiply_add(rows, columns):
     return 1 / rows + 1 / columns
 ''',
     compared="A load of B serves all rows, and a load of A serves all columns. So a multiply-add "
-    "costs 1 / rows plus 1 / columns of a load.",
+    "takes 1 / rows plus 1 / columns of a load.",
     par=1,
-    meaning="The rule is half the perimeter divided by the area. Of all rectangles with the same "
-    "area, the square has the shortest perimeter.",
+    meaning="The result is half the perimeter of the rectangle divided by its area. Of all "
+    "rectangles with the same area, the square has the shortest perimeter.",
 )

@@ -4,7 +4,7 @@ from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="matmul_coalesced",
-    title="A warp reads side by side",
+    title="The lanes of a warp read side by side",
     lesson="03",
     position=4,
     parameters=("A", "B", "C"),
@@ -50,7 +50,7 @@ def matmul_coalesced(A, B, C):
         C[row, column] = total
 ''',
     compared="This version numbers the threads as the hardware does: 16 consecutive threads share "
-    "a row. This works in any block.",
+    "a row. The same lines work with any block of 256 threads.",
     par=6,
     meaning="Your kernel computes the same sums with the same requests, but it needs far fewer "
     "sectors. You have climbed a rung.",

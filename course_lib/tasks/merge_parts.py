@@ -127,7 +127,8 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: parts.sum(axis=0),
             "your kernel adds up the parts without weights",
-            "Each O[i] is the finished mixture of its own keys. What is its share of the whole?",
+            "Each O[i] is the finished output for the keys of part i. What share of the whole "
+            "belongs to part i?",
         ),
         WrongIdea(
             lambda parts, L: _merged(parts, L, _exp(-L)),
@@ -138,7 +139,7 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: parts[L.argmax()],
             "the result contains only the part with the largest log-sum-exp",
-            "The other parts have smaller shares. Where does your kernel add these?",
+            "The other parts have smaller shares. Where does your kernel add them?",
         ),
     ),
     formula="out = one query's attention to all keys",
@@ -146,7 +147,8 @@ TASK = Task(
         "The weights of part i add up to exp(L[i]). What share of the total of all six parts "
         "is that?",
         "There are six scores, six rows, and shares that add up to 1. Which operation is this?",
-        "This operation is softmax(L) @ O. You have typed all of it before, including the maximum.",
+        "This operation is softmax(L) @ O. You have written each of its steps before, including "
+        "the maximum.",
     ),
     given='''\
 import math
@@ -200,6 +202,6 @@ def merge_parts(O, L, out):
     compared="This version has two loops. With so few parts, it can afford to find the "
     "maximum first.",
     par=9,
-    meaning="This is the same operation once more, with parts instead of keys: **softmax(L) @ "
-    "O**. In this way, one query with very many keys can keep many SMs busy.",
+    meaning="You have applied attention once more, to parts instead of keys: **softmax(L) @ O**. "
+    "With its keys divided into parts, a single query can keep many SMs busy.",
 )

@@ -192,7 +192,7 @@ TASK = Task(
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE, score=lambda rows: rows % TILE),
             "every tile uses the scores and the rows of the first tile",
-            "Which j belong to the tile that begins at `first`?",
+            "Which values of j belong to the tile that begins at `first`?",
             place=("load", "V"),
         ),
         WrongIdea(
@@ -203,8 +203,8 @@ TASK = Task(
         ),
         WrongIdea(
             _first_tile_again,
-            "your kernel uses the first tile again in every step",
-            "Which j belong to the tile that begins at `first`?",
+            "your kernel uses the first tile again in every iteration",
+            "Which values of j belong to the tile that begins at `first`?",
             place=("load", "s"),
         ),
         WrongIdea(
@@ -216,13 +216,15 @@ TASK = Task(
         ),
         WrongIdea(
             _divided,
-            "your kernel already divides by the sum of the weights",
-            "The division comes only once, after the last tile, and is not part of this task.",
+            "your kernel already divides by the sum of the weights, but this task does not",
+            "Attention divides only once, after the last tile, and this task does not include "
+            "that division.",
         ),
         WrongIdea(
             _divided_tile_by_tile,
             "after each tile, your kernel divides the mixture by the sum of that tile's weights",
-            "The division comes only once, after the last tile, and is not part of this task.",
+            "Attention divides only once, after the last tile, and this task does not include "
+            "that division.",
         ),
         WrongIdea(
             _without_last_keys,
@@ -248,7 +250,7 @@ TASK = Task(
         "of the old maximum and these 8 scores.",
         "By what factor do all old weights shrink? The whole mixture shrinks by the same factor.",
         "Multiply `mixed` by the factor once. Then add the eight numbers of column x, each "
-        "multiplied by its weight. The weights come from the new maximum.",
+        "multiplied by its weight. Compute the weights with the new maximum.",
     ),
     given='''\
 import math

@@ -78,7 +78,8 @@ def _tiles(P: Any, V: Any, last_alone: bool) -> Any:
 
 
 NEIGHBOURS = (
-    "A word holds two neighbours of one row. Which of a lane's four numbers are neighbours?"
+    "A word holds two neighbouring numbers of one row. Which of a lane's four numbers are "
+    "neighbours?"
 )
 NAMES = tuple(
     f"the {keys} keys of row g{below}" for keys in ("first", "last") for below in ("", " + 8")
@@ -100,14 +101,14 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: in_parts(P, lambda part: in_order(part, (0, 2, 1, 3))) @ V,
         "words 1 and 2 of A are swapped",
-        "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right. In which piece "
-        "of P is each of them?",
+        "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right of word 0. In "
+        "which piece of P is each of these words?",
         WORD,
     ),
     (
         lambda P, V: pairs_exchanged(P) @ V,
         "the two numbers of each word of A are swapped",
-        "Which of the two numbers belongs in the lower half of a word?",
+        "Which of the two numbers of a word belongs in its lower half?",
         WORD,
     ),
     *(
@@ -154,38 +155,38 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16)] * 2]] @ V,
         "in each tile, your kernel uses the weights of the first 16 keys for the next 16, too",
-        "Which two pieces of P belong to step k of this loop?",
+        "Which two pieces of P does iteration k of your loop need?",
         WORD,
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]] @ V,
-        "in step k = 1, your kernel takes the weights from piece 1 of P on",
-        "How many pieces of P does one step of k use? With which piece does step k = 1 begin?",
+        "in iteration k = 1, your kernel takes the weights from piece 1 of P onwards",
+        "How many pieces of P does one iteration use? With which piece does iteration k = 1 begin?",
         WORD,
     ),
     (
         lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16)] * 2]],
         "in each tile, your kernel multiplies all weights by the first 16 rows of V",
-        "Which rows of V belong to step k of this loop?",
+        "Which rows of V does iteration k of your loop need?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[[t + k + r for t in (0, TILE) for k in range(2) for r in range(16)]],
-        "from one step of k to the next, the rows of V move on by 1 instead of 16",
-        "How many rows of V does one step of k take? At which row does step k = 1 begin?",
+        "from one iteration to the next, your kernel moves down V by 1 row instead of 16",
+        "How many rows of V does one iteration use? At which row does iteration k = 1 begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]],
-        "in step k = 1, the rows of V begin at row 8",
-        "How many rows of V does one step of k take? At which row does step k = 1 begin?",
+        "in iteration k = 1, your kernel reads V from row 8 on",
+        "How many rows of V does one iteration use? At which row does iteration k = 1 begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ blocks_turned(V),
         "each 8 x 8 matrix of V is transposed",
-        "The words of B run down a column of V. Which of the two `ldmatrix` instructions "
-        "loads it in this way?",
+        "Each word of B runs down a column of V. Which of the two `ldmatrix` instructions loads "
+        "such words?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sV"),
     ),
     (
@@ -209,12 +210,13 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P @ in_sixteens(V.T, [*range(8, 16), *range(8)]).T,
         "in every 16 columns of O, the first 8 and the last 8 are swapped",
-        "Which two of the four words belong to piece j of the sums, and which to j + 1?",
+        "Which two of the four words belong to piece j of the sums, and which two to piece j + 1?",
         PRODUCT,
     ),
     (
         lambda P, V: P @ V[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
-        "from one `ldmatrix_x4_trans` to the next, the columns of V move on by 8 instead of 16",
+        "from one `ldmatrix_x4_trans` to the next, your kernel moves on by 8 columns of V instead "
+        "of 16",
         "How many pieces does one `ldmatrix_x4_trans` fetch? At which piece does the next one "
         "begin?",
         FETCH,
@@ -228,25 +230,25 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P @ V * [1 - c // 8 % 2 for c in range(64)],
         "in every 16 columns of O, the last 8 are 0",
-        "Which columns do the two words fetched last, b2 and b3, belong to?",
+        "Which columns of O do the last two of the four words, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda P, V: P @ as_if_in_order(V),
         "your kernel reads the pieces of V as if they were stored in order",
-        "Where does `piece_at` put a piece of this row?",
+        "At which index does a piece of a row begin, according to `piece_at`?",
         FETCH,
     ),
     (
         lambda P, V: _tiles(P, V, False),
         "the sums contain only the values of the last tile",
-        "The formula says +=. What is in `mixed` when the second tile begins?",
+        "`mix_values` should add to `mixed`. What does `mixed` hold when the second tile begins?",
         PRODUCT,
     ),
     (
         lambda P, V: _tiles(P, V, True),
-        "the sums contain only the last 16 keys",
-        "The formula says +=. What is in `mixed` when step k = 1 begins?",
+        "the sums include only the last 16 keys",
+        "`mix_values` should add to `mixed`. What does `mixed` hold when iteration k = 1 begins?",
         PRODUCT,
     ),
     *ORDERS,
@@ -285,7 +287,7 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", FETCHED),
     another=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", RIGHT_THEN_DOWN),
-    compared="In this version the lanes point at V across first, as at K in `score_tile`. So "
+    compared="This version points the lanes first across V and then down, as in `score_tile`. So "
     "the first and the third word belong to one piece of the sums.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait

@@ -51,9 +51,9 @@ def naive_by_rows(A, B, C):
         total += A[row, k] * B[k, column]
     C[row, column] = total
 ''',
-    compared="Here the surplus threads return at once, so the test is reversed: `and` becomes "
-    "`or`.",
+    compared="In this version, the surplus threads return at once, so the test is reversed: `and` "
+    "becomes `or`.",
     par=6,
-    meaning="This is the first rung of the ladder. It has M·N threads that never wait for "
-    "each other, and they compute 2·M·N·K FLOP in all.",
+    meaning="Your kernel is the first rung of the ladder. Its M·N threads never wait for each "
+    "other, and together they do 2·M·N·K FLOP.",
 )

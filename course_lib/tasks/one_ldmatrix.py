@@ -91,21 +91,22 @@ TASK = Task(
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
             "the lanes point at the pieces of A in order, two in each row",
-            "Each row of A has two pieces. By how many numbers must the address that lane 1 gives "
-            "lie beyond that of lane 0?",
+            "Each row of A has two pieces. By how many numbers must the addresses that lanes 0 "
+            "and 1 give differ?",
             place=FROM_A,
         ),
         WrongIdea(
             lambda A, B: A[:1, [*range(8)] * 2].repeat(16, 0) @ B,
             "every lane points at the first elements of A",
-            "Each lane gives the address of one row. Which row belongs to this lane?",
+            "Each lane gives the address of one row. Which row belongs to lane 5?",
             place=FROM_A,
         ),
         WrongIdea(
             lambda A, B: rows_of_eight(A) @ B,
             "lanes 16 to 31 point one row further down, and lanes 8 to 15 and 24 to 31 point at "
             "the right half of a row",
-            "The lower left quarter of A comes second. Which lanes should point at it?",
+            "`ldmatrix` loads the lower left quarter of A second. Which lanes should point at "
+            "that quarter?",
             place=FROM_A,
         ),
     ),
@@ -121,8 +122,8 @@ TASK = Task(
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="Here the rows are padded and begin 48 bytes apart. So the eight rows of a quarter "
-    "are in different banks, and a load needs one wavefront, not two.",
+    compared="In this version, the padded rows of A begin 48 bytes apart. The eight rows of a "
+    "quarter are in different banks, so a quarter takes one wavefront, not two.",
     par=2,
     meaning="Two instructions replace twelve loads. For each row of 16 bytes, one lane "
     "gave the address, and four lanes each received a part of the row.",

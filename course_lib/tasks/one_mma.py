@@ -105,10 +105,10 @@ def _orders() -> list[WrongIdea]:
     return [
         WrongIdea(
             lambda A, B, order=order: in_order(A, order) @ B,
-            "word 0 holds the {} quarter of A, word 1 the {}, word 2 the {} and word 3 the "
+            "word 0 holds the {} quarter of A, word 1 the {}, word 2 the {}, and word 3 the "
             "{}".format(*(names[each] for each in order)),
-            "Look at lane 0 in the figure above. Which quarter of A is in word 1, which in "
-            "word 2, and which in word 3?",
+            "In the figure above, which quarter of A is in word 1 of lane 0, which is in word 2, "
+            "and which is in word 3?",
             place=("load", "A"),
         )
         for order in permutations(range(4))
@@ -122,19 +122,20 @@ def _single_words() -> list[WrongIdea]:
         (
             lambda word: word.T,
             "word {word} of {name} is transposed",
-            "In this word, does g count the rows or the columns of the matrix? And which do the "
-            "two numbers of the word share, a row or a column?",
+            "Does g count the rows or the columns of the matrix? And do the two numbers of a word "
+            "share a row or a column?",
         ),
         (
             pairs_exchanged,
             "the two numbers of word {word} of {name} are swapped",
-            "Which of the two numbers belongs in the lower half of this word?",
+            "Which of the two numbers of a word belongs in its lower half?",
         ),
         (
             words_overlap,
             "in word {word} of {name}, the lane with t = 1 begins with the last number of the lane "
             "with t = 0, so their words overlap",
-            "Each word has two numbers. With which number does the lane with t = 1 begin?",
+            "Each word has two numbers. With which number does the word of the lane with t = 1 "
+            "begin?",
         ),
         *(
             (
@@ -173,8 +174,7 @@ def _words_again() -> list[WrongIdea]:
             WrongIdea(
                 lambda A, B, order=order: in_order(A, order) @ B,
                 f"word {word} of A is a copy of word {other}",
-                f"Look at lane 0 in the figure above. Which quarter of A does its word {word} come "
-                "from?",
+                f"In the figure above, which quarter of A does word {word} of lane 0 come from?",
                 place=("load", "A"),
             )
         )
@@ -184,8 +184,7 @@ def _words_again() -> list[WrongIdea]:
             WrongIdea(
                 lambda A, B, rows=rows: A @ B[rows * 2],
                 f"word {word} of B is a copy of word {other}",
-                f"Look at lane 0 in the figure above. Which rows of B does its word {word} come "
-                "from?",
+                f"In the figure above, which rows of B does word {word} of lane 0 come from?",
                 place=("load", "B"),
             )
         )
@@ -195,7 +194,7 @@ def _words_again() -> list[WrongIdea]:
 ACROSS_FIRST = WrongIdea(
     lambda A, B: quarters_exchanged(A) @ B,
     "the upper right and the lower left quarters of A are swapped",
-    "Word 1 of A is not to the right of word 0. Where is it?",
+    "Word 1 of A is not to the right of word 0. Where is word 1?",
     place=("load", "A"),
 )
 NOT_TURNED = WrongIdea(
@@ -236,53 +235,54 @@ TASK = Task(
         WrongIdea(
             lambda A, B: pairs_exchanged(A) @ B,
             "the two numbers of each word of A are swapped",
-            "Which of the two numbers belongs in the lower half of a word?",
+            "Which of the two numbers of a word belongs in its lower half?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ pairs_exchanged(B.T).T,
             "the two numbers of each word of B are swapped",
-            "Which of the two numbers belongs in the lower half of a word?",
+            "Which of the two numbers of a word belongs in its lower half?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: words_overlap(A) @ B,
             "the words of A overlap, because the lane with t = 1 begins its word with the last "
             "number of the lane with t = 0",
-            "Each word has two columns. At which column does the lane with t = 1 begin?",
+            "Each word of A has two columns. At which column does the word of the lane with t = 1 "
+            "begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ words_overlap(B.T).T,
             "the words of B overlap, because the lane with t = 1 begins its word with the last "
             "number of the lane with t = 0",
-            "Each word has two rows. At which row does the lane with t = 1 begin?",
+            "Each word of B has two rows. At which row does the word of the lane with t = 1 begin?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: words_overlap(A) @ words_overlap(B.T).T,
             "the words overlap, because the lane with t = 1 begins its word with the last number "
             "of the lane with t = 0",
-            "Each word has two numbers. With which number does the lane with t = 1 begin?",
+            "Each word has two numbers. With which number does the word of the lane with t = 1 "
+            "begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: first_half_twice(A) @ B,
             "your kernel uses the left half of A twice and never the right half",
-            "Look at lane 0 in the figure above. Which columns of A do its words 2 and 3 come "
-            "from?",
+            "In the figure above, which columns of A do words 2 and 3 of lane 0 come from?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ first_half_twice(B.T).T,
             "your kernel uses the upper half of B twice and never the lower half",
-            "Look at lane 0 in the figure above. Which rows of B does its word 1 come from?",
+            "In the figure above, which rows of B does word 1 of lane 0 come from?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(8)] * 2] @ B,
             "the lower half of C repeats the upper half",
-            "Look at lane 0 in the figure above. Which rows of A do its words 1 and 3 come from?",
+            "In the figure above, which rows of A do words 1 and 3 of lane 0 come from?",
             place=("load", "A"),
         ),
         *_single_words(),
@@ -291,8 +291,8 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "Choose lane 0 in the figure above, and then lane 1. Which elements of A do their words "
-        "contain?",
+        "Choose lane 0 in the figure above, and then lane 1. Which elements of A do the words of "
+        "each lane contain?",
         "Word 0 of A is `pair(A[g, 2 * t], A[g, 2 * t + 1])`. The numbers of word 1 are 8 rows "
         "further down.",
         "`a` is a tuple of four words, and `b` is a tuple of two. The two numbers in a word of B "

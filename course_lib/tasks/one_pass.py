@@ -73,7 +73,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score - new))),
-            "the terms from before a new maximum still use the old maximum",
+            "the terms added before a new maximum still use the old maximum",
             "Each old term is exp(s[j] - top) and should become exp(s[j] - new). Which single "
             "factor corrects all of these terms at once, and so their sum?",
             place=("exponential",),
@@ -106,7 +106,7 @@ TASK = Task(
                 ),
             ),
             "your kernel adds a term only for a new maximum",
-            "Which term should your kernel add for a score that is no new maximum?",
+            "Which term should your kernel add for a score that is not a new maximum?",
             place=("exponential",),
         ),
         WrongIdea(

@@ -121,7 +121,7 @@ def one_tile_product(A, B, C):
         WrongIdea(
             lambda a, b: a @ first_tile_of(a, b.shape[1]),
             "your kernel loads both tiles from A and none from B",
-            "From which matrix is the second tile loaded?",
+            "From which matrix does your kernel load the second tile?",
             place=("load", "A", "last"),
         ),
         WrongIdea(
@@ -142,21 +142,21 @@ def one_tile_product(A, B, C):
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ rows_twice_as_far(b.T).T,
-            "the row within the block is added twice for A, and the column within the block is "
-            "added twice for B",
+            "your kernel adds `threadIdx.y` twice to the row of A and `threadIdx.x` twice to the "
+            "column of B",
             "`load_tile` adds `threadIdx` itself. Where does the block's tile begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ b,
-            "the row within the block is added twice for A",
-            "`load_tile` adds `threadIdx.y` itself. In which row does the tile begin?",
+            "your kernel adds `threadIdx.y` twice to the row of A",
+            "`load_tile` adds `threadIdx.y` itself. In which row of A does the tile begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ rows_twice_as_far(b.T).T,
-            "the column within the block is added twice for B",
-            "`load_tile` adds `threadIdx.x` itself. In which column does the tile begin?",
+            "your kernel adds `threadIdx.x` twice to the column of B",
+            "`load_tile` adds `threadIdx.x` itself. In which column of B does the tile begin?",
             place=("load", "B"),
         ),
     ),

@@ -186,7 +186,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda S: softened(S, shifted=False),
-        "your kernel subtracts no maximum in the weights",
+        "your kernel computes the weights without subtracting a maximum",
         "Besides the score, which number belongs in the exponent?",
         ("exponential",),
     ),
@@ -219,8 +219,8 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     *(
         (
             lambda S, parity=parity: softened(S, adds=[1 - (c + parity) % 2 for c in range(TILE)]),
-            "each lane adds only every second one of its weights to its sum",
-            "How many numbers of a row does a lane have in each piece?",
+            "each lane adds only every other one of its weights to its sum",
+            "How many numbers of a row does a lane hold in each piece?",
             ("sum",),
         )
         for parity in range(2)

@@ -14,7 +14,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a[:, None] + b,
-            "each element is the sum of its two numbers instead of their product",
+            "your kernel adds `a[row]` and `b[column]` instead of multiplying them",
             "What should happen to `a[row]` and `b[column]`?",
         ),
     ),

@@ -83,6 +83,6 @@ TASK = Task(
     compared="This version uses two buffers, as in lesson 09b, so one wait per tile is enough.",
     par=2,
     meaning="Waiting for its own 32 lanes costs a warp next to nothing, and the other warps "
-    "continue. You keep one number for each row, top + log(total). It is called the "
+    "continue. For each row, you store one number, top + log(total). It is called the "
     "**log-sum-exp** of the row.",
 )

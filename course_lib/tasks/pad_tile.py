@@ -17,7 +17,7 @@ TASK = Task(
     formula="B[row, column] = A[column, row]",
     hints=(
         "Which width of the tile makes the bank move on by one from each row to the next?",
-        "The second size of the array is the length of a row. You need not use all of it.",
+        "The second size of the array is the length of a row. You need not use the whole row.",
     ),
     given='''\
 @cuda.jit
@@ -51,5 +51,5 @@ def pad_tile(A, B):
 ''',
     compared="Any odd width above 32 works; 33 wastes the least memory.",
     par=1,
-    meaning="This is **padding**. The unused column makes the tile larger by 1/32.",
+    meaning="The column that nobody uses is called **padding**. It makes the tile larger by 1/32.",
 )

@@ -88,9 +88,9 @@ TASK = Task(
     hints=(
         "A block has 512 threads, for 16 queries and 32 keys. Each thread loads one element of Q "
         "and two elements of K.",
-        "The lanes of a warp share one query and have 32 different keys. In one step of k, they "
-        "read down a column of the tile of keys. How did lesson 07 avoid bank conflicts in that "
-        "case?",
+        "The lanes of a warp share one query and have 32 different keys. In one step along k, "
+        "they read down a column of the tile of keys. How did lesson 07 avoid bank conflicts in "
+        "that case?",
         "Give the tile of keys rows of 33 words. Fill both tiles, wait at a barrier, and then let "
         "each thread add up 32 products.",
     ),
@@ -140,6 +140,6 @@ def padded_scores(Q, K, S):
     compared="This version uses an XOR instead of padding, so the tile of keys takes no more than "
     "32 × 32 words.",
     par=12,
-    meaning="This is the first half of attention: it says how well each query matches each key. "
-    "Remember this kernel, because you will need its tile of keys again.",
+    meaning="Your kernel is the first half of attention: it says how well each query matches each "
+    "key. Remember this kernel, because you will need its tile of keys again.",
 )

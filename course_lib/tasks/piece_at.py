@@ -24,7 +24,7 @@ TASK = Task(
     asks=("float32", "conflict-free"),
     formula="C = A @ B",
     hints=(
-        "Take eight rows of 128 bytes. In which banks is piece 0 of each of them?",
+        "Take eight rows of 128 bytes. In which banks is piece 0 of each row?",
         "Within a row, the pieces may be in any order. Give each row a different order.",
         "In lesson 07, `c ^ r` gave each row a different order. A row has eight pieces here, so r "
         "needs only eight values.",
@@ -32,8 +32,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("piece * 8", "(piece ^ row % 8) * 8"),
     another=GIVEN.replace("piece * 8", "(piece + row) % 8 * 8"),
-    compared="Each row is rotated by one piece more than the row above it. This works as well, "
-    "but the hardware of lesson 10b uses XOR.",
+    compared="In this version, each row is rotated by one piece more than the row above it. A "
+    "rotation works as well, but the hardware of lesson 10b uses XOR.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4, mma_m16n8k16_bf16

@@ -65,7 +65,7 @@ def place_the_barriers(x, y):
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],
-            "the last 64 numbers are added four times, and the others never",
+            "the last 64 numbers are added four times, and the other numbers are never added",
             "Whose numbers are in `buffer` when this line runs?",
             place=("sum",),
         ),

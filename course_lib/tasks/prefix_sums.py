@@ -39,9 +39,9 @@ TASK = Task(
     ),
     hints=(
         "In the same step, thread 5 reads `part[4]` and thread 4 adds to it. Which of the two "
-        "comes first?",
+        "threads acts first?",
         "To put a barrier between the read and the write, you need two statements, because `+=` "
-        "does both in one.",
+        "reads and writes in a single statement.",
         "First every thread reads into a variable of its own. Then all threads wait, and only "
         "then do they write.",
     ),
@@ -100,6 +100,6 @@ def prefix_sums(x, y):
     compared="This version uses two buffers. Each step reads one and writes the other, so one "
     "barrier is enough.",
     par=4,
-    meaning="This is a **scan**. After steps of 1, 2, 4, … each element contains the sum of up to "
-    "2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",
+    meaning="Your kernel is a **scan**. After steps of 1, 2, 4, … each element contains the sum "
+    "of up to 2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",
 )

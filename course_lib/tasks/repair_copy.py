@@ -50,5 +50,5 @@ def repair_copy(A, B):
     compared="`cuda.grid(2)` also returns the index that grows from lane to lane first.",
     par=2,
     meaning="Every thread still copies one element. Only *which* thread copies *which* element "
-    "has changed, so that a warp asks for whole sectors.",
+    "has changed, so that a warp now requests whole sectors.",
 )

@@ -5,7 +5,7 @@ from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="requested_bytes",
-    title="Count what the loads ask for",
+    title="Count the bytes that the loads request",
     lesson="02",
     position=4,
     kind=FUNCTION,
@@ -40,18 +40,18 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K: 4 * M * N * K,
             "you counted only half of the bytes",
-            "How many loads are there in the line of your loop?",
+            "How many loads does the line inside your loop contain?",
         ),
         WrongIdea(
             lambda M, N, K: M * N * K,
             "you counted the multiply-adds, but the task asks for bytes",
-            "How many numbers does one multiply-add load, and how many bytes does each number take "
-            "up?",
+            "How many numbers does a thread load for one multiply-add, and how many bytes does "
+            "each number take up?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * M * N * K + 4 * M * N,
             "you also counted the stores",
-            "What do the loads alone ask for?",
+            "How many bytes do the loads alone request?",
         ),
         WrongIdea(
             lambda M, N, K: 16 * M * N * K,
@@ -60,14 +60,14 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K: 8 * K,
-            "you computed what a single thread asks for",
+            "you computed the bytes that a single thread requests",
             "How many threads load numbers?",
         ),
     ),
     hints=(
         "How many iterations does the loop of one thread have, and what does the thread load in "
         "each iteration?",
-        "M·N threads do the same as this one.",
+        "All M·N threads load as many numbers as this one.",
         "A float32 has 4 bytes.",
     ),
     given='''\

@@ -86,7 +86,8 @@ TASK = Task(
     ),
     hints=(
         "How many registers does one warp take, rounded up to a multiple of 256?",
-        "How many warps fit into each of the four partitions? There are never more than 48 in all.",
+        "How many warps fit into each of the four partitions? An SM of an A6000 never holds more "
+        "than 48 warps in all.",
         "A block fits only as a whole. So count the blocks first, and then return the number of "
         "their warps.",
     ),
@@ -117,5 +118,5 @@ def resident_warps(threads, registers):
     compared="This version works like an occupancy calculator: it computes how many blocks each "
     "limit allows, and takes the smallest number.",
     par=3,
-    meaning="You will want this number later, for a kernel with 128 registers.",
+    meaning="You will need this number again for a kernel whose threads have 128 registers each.",
 )  # fmt: skip

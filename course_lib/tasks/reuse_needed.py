@@ -31,8 +31,8 @@ TASK = Task(
             "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
             "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
         },
-        shows="A level closer to the units delivers more numbers, so each number may serve less "
-        "often.",
+        shows="A level of memory that is closer to the arithmetic units delivers more numbers, so "
+        "each number may serve fewer multiply-adds.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -98,6 +98,6 @@ def reuse_needed(tflops, itemsize, tb_per_s):
 ''',
     compared="This version has a name for the multiply-adds and one for the numbers per second.",
     par=1,
-    meaning="In a tile of T × T, each number serves T times. So this result is the T that a "
-    "level requires.",
+    meaning="In a tile of T × T, each number serves T multiply-adds. So your result is the "
+    "smallest T with which this level of memory can keep up.",
 )

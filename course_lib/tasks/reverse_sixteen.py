@@ -17,7 +17,7 @@ TASK = Task(
     formula="y[i] = x[15 - i]",
     hints=(
         "Thread i writes `x[i]` into `buffer[i]`, and then reads what another thread has written.",
-        "Whose number does thread 0 read, and has that thread written it yet?",
+        "Which thread's number does thread 0 read, and has that thread written it yet?",
         "`cuda.syncthreads()` belongs between the write and the read.",
     ),
     given='''\
@@ -51,12 +51,12 @@ def reverse_sixteen(x, y):
     compared="This version reverses the numbers as it writes them to shared memory. The barrier is "
     "still needed.",
     par=3,
-    meaning="A thread has used a number that another thread loaded. That is the whole idea of "
+    meaning="Each thread used a number that another thread had loaded. That is the whole idea of "
     "tiling, and the barrier is its price.",
     wrong_ideas=(
         WrongIdea(
             lambda x: x[[0, *range(15, 0, -1)]],
-            "each thread reads the cell after its own",
+            "each thread reads the cell after the one that it should read",
             "The indices end at 15. Which cell does thread 0 read?",
         ),
     ),

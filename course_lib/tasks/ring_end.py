@@ -93,7 +93,7 @@ TASK = Task(
         WrongIdea(
             lambda *of: _with(*of, empty=lambda ends, tile, stages: tile * of[2], begins=max),
             "in your formula, each copy waits for the previous copy but not for an empty stage",
-            "Copies run at the same time. What has to be empty before one can begin?",
+            "Copies run at the same time. What has to be empty before a copy can begin?",
         ),
         WrongIdea(
             lambda *of: _with(
@@ -105,7 +105,7 @@ TASK = Task(
             ),
             "in your formula, copies run one after another, although they could run at the same "
             "time",
-            "Two stages are empty at tick 0. When do their copies begin?",
+            "If two stages are empty at tick 0, when do the copies into them begin?",
         ),
         WrongIdea(
             lambda *of: _with(
@@ -176,6 +176,6 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     compared="This version keeps one number for each stage, as the hardware does with a barrier.",
     par=3,
-    meaning="There is no common barrier. The producer waits only for an empty stage, and a "
-    "consumer only for a full one.",
+    meaning="A ring has no barrier at which all warps meet. The producer waits only for an empty "
+    "stage, and a consumer waits only for a full one.",
 )

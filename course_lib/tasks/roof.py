@@ -36,9 +36,9 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: flop_per_byte * gb_per_s,
-            "you return more than the peak if a kernel does many FLOP per byte",
-            "50 FLOP for each byte of 100 GB would be 5000 GFLOP. Can the arithmetic units do "
-            "that many?",
+            "for a kernel that does many FLOP per byte, your function returns more than the peak",
+            "If 100 GB arrive in a second and a kernel does 50 FLOP with each byte, that makes "
+            "5000 GFLOP. Can the arithmetic units do that many?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
@@ -48,17 +48,18 @@ TASK = Task(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
             "you always return the peak, however little DRAM delivers",
-            "100 GB arrive in a second, with 2 FLOP for each byte. How many GFLOP can be done?",
+            "If 100 GB arrive in a second and a kernel does 2 FLOP with each byte, how many GFLOP "
+            "can it do in that second?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s / flop_per_byte),
-            "you divide, but more FLOP per byte mean more FLOP per second",
-            "100 GB arrive, with 2 FLOP for each byte. How many GFLOP is that?",
+            "you divide by the FLOP per byte, but more FLOP per byte mean more FLOP per second",
+            "If 100 GB arrive and a kernel does 2 FLOP with each byte, how many GFLOP is that?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: gb_per_s / flop_per_byte,
-            "you divide, but more FLOP per byte mean more FLOP per second",
-            "100 GB arrive, with 2 FLOP for each byte. How many GFLOP is that?",
+            "you divide by the FLOP per byte, but more FLOP per byte mean more FLOP per second",
+            "If 100 GB arrive and a kernel does 2 FLOP with each byte, how many GFLOP is that?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak / gb_per_s,
@@ -78,12 +79,14 @@ TASK = Task(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s),
             "you compare GFLOP/s with GB/s",
-            "How many FLOP does this kernel do with each byte?",
+            "How many FLOP does the kernel do with each byte?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),
-            "in your formula, the arithmetic waits for all bytes, but both run at the same time",
-            "If both run at the same time, which of the two decides?",
+            "in your formula, the arithmetic begins only when all bytes have arrived, but loads "
+            "and arithmetic run at the same time",
+            "If the loads and the arithmetic run at the same time, which of them decides how long "
+            "a kernel takes?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, 4 * flop_per_byte * gb_per_s),
@@ -92,8 +95,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "100 GB arrive in a second, and the kernel does 2 FLOP with each byte. How many GFLOP is "
-        "that?",
+        "If 100 GB arrive in a second and the kernel does 2 FLOP with each byte, how many GFLOP "
+        "is that?",
         "The arithmetic units have a limit of their own: `peak`.",
     ),
     given='''\
@@ -119,6 +122,6 @@ def roof(flop_per_byte, gb_per_s, peak):
 ''',
     compared="Left of the ridge, DRAM sets the limit, and right of it, the arithmetic units do.",
     par=1,
-    meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
-    "FLOP per byte.",
+    meaning="Your function is the **roofline**. The two limits meet at the **ridge**, `peak / "
+    "gb_per_s` FLOP per byte.",
 )

@@ -36,9 +36,9 @@ TASK = Task(
     ),
     hints=(
         "A warp should read a row of A at a time. Which lane adds up which row?",
-        "So the lanes exchange numbers through a tile in shared memory. They fill it row by row, "
-        "and read it down the columns.",
-        "With rows of 32 words, all lanes that read along a column use the same bank. How long "
+        "So the lanes exchange numbers through a tile in shared memory. They fill the tile row by "
+        "row, and in each step of the sum they read down one of its columns.",
+        "With rows of 32 words, all lanes that read down a column use the same bank. How long "
         "should a row of the tile be?",
     ),
     given='''\

@@ -5,7 +5,9 @@ from typing import Any
 from course_lib.registry.exercise import Task, WrongIdea
 
 CHUNK = 4
-_WHICH = "Take `start` = 8. Which k belong to this chunk, and which k does your loop use?"
+_WHICH = (
+    "If `start` is 8, which values of k belong to the chunk, and which ones does your loop use?"
+)
 
 
 def _of_each_chunk(x: Any, y: Any) -> Any:
@@ -34,7 +36,8 @@ TASK = Task(
         WrongIdea(
             _of_each_chunk,
             "each total is the sum of only its own chunk",
-            "What should `total` still contain from the chunks before? Where should it begin?",
+            "What should `total` still contain from the earlier chunks, and where should it start "
+            "from zero?",
             place=("start", "anew"),
         ),
         WrongIdea(
@@ -133,7 +136,8 @@ def running_totals(x, y, totals):
             total += x[start + k] * y[start + k]
         totals[start // 4] = total
 ''',
-    compared="Here k counts from 0 within its chunk. You will count in the same way within a tile.",
+    compared="In this version, k counts from 0 within each chunk. You will count in the same way "
+    "within a tile.",
     par=3,
     meaning="You can interrupt a sum anywhere and continue it later, as long as the total is kept.",
 )

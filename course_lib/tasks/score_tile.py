@@ -87,8 +87,8 @@ IDEAS = (
     (
         lambda Q, K: Q @ blocks_turned(K).T,
         "each 8 x 8 matrix of K is transposed",
-        "A word of B holds two neighbours of one column of B. Which two numbers of a key are "
-        "these neighbours? Does `ldmatrix` have to transpose anything for that?",
+        "A word of B holds two neighbouring numbers from one column of B. Which two numbers of a "
+        "key are they? Does `ldmatrix` have to transpose anything to fetch them together?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sK"),
     ),
     (
@@ -106,7 +106,7 @@ IDEAS = (
     (
         lambda Q, K: _keys(Q, K, [*range(16), *range(8, 24)]),
         "the second 16 keys of each tile begin at key 8",
-        "How many keys does one `ldmatrix_x4` fetch? At which key does the next one begin?",
+        "How many keys does one `ldmatrix_x4` fetch? At which key should the next one begin?",
         FETCH,
     ),
     (
@@ -148,49 +148,50 @@ IDEAS = (
     (
         lambda Q, K: Q[:, [*range(16)] * 4] @ K.T,
         "your kernel multiplies the first 16 columns of the queries by all columns of the keys",
-        "Which words of q belong to step k of this loop?",
+        "Which words of q does your kernel need in iteration k?",
         ("load", "q"),
     ),
     (
         lambda Q, K: Q @ K[:, [*range(16)] * 4].T,
         "your kernel multiplies all columns of the queries by the first 16 columns of the keys",
-        "Which pieces of a key belong to step k of this loop?",
+        "Which pieces of a key does your kernel need in iteration k?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ K[:, [8 * k + c for k in range(4) for c in range(16)]].T,
-        "from one step of k to the next, the columns of the keys move on by 8 instead of 16",
-        "How many pieces make up 16 columns? At which piece does step k = 1 begin?",
+        "from one iteration to the next, your kernel moves on by 8 columns of the keys instead of "
+        "16",
+        "How many pieces make up 16 columns? At which piece does iteration k = 1 begin?",
         FETCH,
     ),
     (
         lambda Q, K: Q[:, :16] @ K[:, :16].T,
         "your kernel multiplies only the first 16 columns of queries and keys",
-        "A query has 64 columns. How many steps of 16 are that?",
+        "A query has 64 columns. How many steps of 16 columns does that take?",
         PRODUCT,
     ),
     (
         lambda Q, K: Q[:, 48:] @ K[:, 48:].T,
-        "the scores contain only the last 16 columns of queries and keys",
-        "How often does your kernel set S to zero, and how often may it?",
+        "the scores include only the last 16 columns of queries and keys",
+        "How often does your kernel set S to zero, and how often should it?",
         ("sum",),
     ),
     (
         lambda Q, K: Q @ K.T * [1 - key // 8 % 2 for key in range(64)],
         "in every 16 keys, the scores of the last 8 are 0",
-        "Which keys do the two words fetched last, b2 and b3, belong to?",
+        "Which keys do the last two of the four words, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda Q, K: _one_piece_for_two(Q @ K.T),
         "in every 16 keys, the scores of the last 8 are added to the scores of the first 8",
-        "Which piece of S do the two words fetched last, b2 and b3, belong to?",
+        "Which piece of S do the last two of the four words, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda Q, K: Q @ as_if_in_order(K).T,
         "your kernel reads the pieces of the keys as if they were stored in order",
-        "Where does `piece_at` put a piece of this row?",
+        "At which index does a piece of a row begin, according to `piece_at`?",
         FETCH,
     ),
     (
@@ -230,8 +231,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", AS_FOR_A),
-    compared="In this version the lanes point at K as they do at A, down first. So the first "
-    "and the third word belong to one piece of S.",
+    compared="In this version, the lanes point first down K and then across, as they do with A. "
+    "So the first and the third word belong to one piece of S.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4

@@ -30,7 +30,7 @@ TASK = Task(
             f"offset {offset}": lambda stride, offset=offset: (stride, offset)
             for offset in (0, 1, 4, 8)
         },
-        shows="From a stride of 8 on, every lane has a sector of its own.",
+        shows="With a stride of 8 or more, every lane has a sector of its own.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -62,13 +62,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) % 8 for k in range(LANES)}),
-            "you count places within a sector, from 0 to 7",
+            "you count places within a sector, from 0 to 7, instead of sectors",
             "In which sector is number 9, and at which place in it?",
         ),
         WrongIdea(
             lambda stride, offset: len({4 * (offset + k * stride) // 8 for k in range(LANES)}),
             "you divide bytes by 8, but a sector has 8 numbers, or 32 bytes",
-            "Do you count in numbers or in bytes? What do you have to divide by then?",
+            "Does your formula count numbers or bytes? By what does it then have to divide?",
         ),
         WrongIdea(
             lambda stride, offset: LANES,
@@ -88,14 +88,14 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride),
-            "your result does not depend on the offset, and you left out stride 0",
+            "your result does not depend on the offset, and your formula is wrong for stride 0",
             "If the stride and the offset are both 1, the lanes read numbers 1 to 32. Which "
             "sectors are these numbers in?",
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride + (offset % 8 > 0)) if stride else 1,
-            "in your formula, every offset that is no multiple of 8 costs one more sector, but "
-            "some of them cost none",
+            "in your formula, every offset that is not a multiple of 8 costs one more sector, but "
+            "some of these offsets cost none",
             "Take stride 2 and offset 1. In which sector does the last lane read? In which sector "
             "would it read without the offset?",
         ),
@@ -103,7 +103,8 @@ TASK = Task(
             lambda stride, offset: (offset + LANES * stride) // IN_A_SECTOR,
             "you returned the index of one sector instead of the number of sectors that the lanes "
             "read",
-            "Which sectors do lanes 0, 1 and 2 read from? How many different ones are there?",
+            "Which sectors do lanes 0, 1 and 2 read from, and how many different sectors are "
+            "these?",
         ),
         *(
             WrongIdea(
@@ -142,5 +143,5 @@ def sectors(stride, offset):
     compared="A set comprehension collects and counts in one line.",
     par=4,
     meaning="You can now count the sectors of a load before anything runs: 1 sector if all lanes "
-    "ask for the same number, and up to 32 if no two lanes share a sector.",
+    "request the same number, and up to 32 if no two lanes share a sector.",
 )

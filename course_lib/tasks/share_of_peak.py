@@ -4,8 +4,8 @@ from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 AT_ONCE = (
-    "If each multiply-add takes 2 wavefronts, how many of them get their numbers in one clock? How "
-    "many could the SM start?"
+    "If each multiply-add takes 2 wavefronts, how many multiply-adds get their numbers in one "
+    "clock? How many could the SM start in one clock?"
 )
 
 TASK = Task(
@@ -36,28 +36,28 @@ TASK = Task(
             f"starts {starts} per clock": lambda wavefronts, starts=starts: (wavefronts, starts)
             for starts in (1, 2, 4)
         },
-        shows="The more multiply-adds an SM could start, the fewer wavefronts each of them may "
-        "take.",
+        shows="The more multiply-adds an SM can start in one clock, the fewer wavefronts each "
+        "multiply-add may take.",
         unit="share",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts * starts),
-            "you return more than the whole peak if there are few wavefronts",
-            "If each multiply-add takes 0.125 wavefronts, 8 of them get their numbers in one "
-            "clock. How many can the SM start?",
+            "with few wavefronts, your function returns more than 100 % of the peak",
+            "If each multiply-add takes 0.125 wavefronts, 8 multiply-adds get their numbers in "
+            "one clock. How many can the SM start in one clock?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts * starts,
             "you computed how many wavefronts the peak would need in one clock",
-            "There is one wavefront per clock. What share is that of the wavefronts that the peak "
-            "would need?",
+            "The SM gets one wavefront per clock. What share is that of the wavefronts that the "
+            "peak would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts * starts),
             "you computed how many wavefronts the peak would need in one clock",
-            "There is one wavefront per clock. What share is that of the wavefronts that the peak "
-            "would need?",
+            "The SM gets one wavefront per clock. What share is that of the wavefronts that the "
+            "peak would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
@@ -77,24 +77,26 @@ TASK = Task(
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts / starts,
-            "in your formula, more wavefronts raise the share, but they make the kernel slower",
+            "in your formula, more wavefronts raise the share of the peak, but in fact they make "
+            "the kernel slower",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts / starts),
-            "in your formula, more wavefronts raise the share, but they make the kernel slower",
+            "in your formula, more wavefronts raise the share of the peak, but in fact they make "
+            "the kernel slower",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: starts / wavefronts,
-            "in your formula, the share grows if the SM can start more, but then the wavefronts "
-            "hold it back more",
+            "in your formula, an SM that can start more multiply-adds reaches a larger share of "
+            "its peak, but in fact the wavefronts hold such an SM back more",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, starts / wavefronts),
-            "in your formula, the share grows if the SM can start more, but then the wavefronts "
-            "hold it back more",
+            "in your formula, an SM that can start more multiply-adds reaches a larger share of "
+            "its peak, but in fact the wavefronts hold such an SM back more",
             AT_ONCE,
         ),
         WrongIdea(
@@ -105,13 +107,13 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: min(100, 100 / (wavefronts * starts)),
             "you returned a percentage, but a share is at most 1",
-            "Which result should mean the whole peak?",
+            "What should the result be if the SM reaches its whole peak?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts + starts),
-            "you add the wavefronts and the starts",
+            "you add the wavefronts to the number of multiply-adds that the SM can start",
             "At its peak, the SM starts 4 multiply-adds per clock, and each takes 2 wavefronts. "
-            "How many wavefronts is that?",
+            "How many wavefronts per clock is that?",
         ),
     ),
     hints=(
@@ -124,26 +126,26 @@ TASK = Task(
 def share_of_peak(wavefronts, starts):
     """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
     start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
-    and there is one wavefront per clock."""
+    and the SM gets one wavefront per clock."""
     ...
 ''',
     answer='''\
 def share_of_peak(wavefronts, starts):
     """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
     start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
-    and there is one wavefront per clock."""
+    and the SM gets one wavefront per clock."""
     return min(1, 1 / (wavefronts * starts))
 ''',
     another='''\
 def share_of_peak(wavefronts, starts):
     """Return the largest share of its peak that an SM can reach, which is at most 1. The SM could
     start `starts` multiply-adds of a warp per clock. Each of them needs `wavefronts` wavefronts,
-    and there is one wavefront per clock."""
+    and the SM gets one wavefront per clock."""
     arithmetic = 1 / starts
     return arithmetic / max(arithmetic, wavefronts)
 ''',
-    compared="The longer of the two times decides.",
+    compared="This version compares two times for each multiply-add, and the longer one decides.",
     par=1,
-    meaning="This is a **ceiling**: what one resource allows if all others are free. Every "
-    "resource has its own, and the lowest one counts.",
+    meaning="Your result is a **ceiling**: the speed that one resource allows if no other "
+    "resource sets a limit. Every resource has a ceiling of its own, and the lowest one counts.",
 )

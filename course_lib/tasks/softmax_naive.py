@@ -58,26 +58,26 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         terms_of_rows,
         "your kernel does not divide the terms of a row by their sum",
-        "The numbers of a row of Y have to add up to 1.",
+        "The numbers in each row of Y have to add up to 1.",
         place=("store",),
         code="wrong-formula",
     ),
     WrongIdea(
         lambda X: terms_of_rows(X) * terms_of_rows(X).sum(axis=1, keepdims=True),
         "your kernel multiplies each term by the sum of its row",
-        "The numbers of a row of Y have to add up to 1.",
+        "The numbers in each row of Y have to add up to 1.",
         place=("store",),
     ),
     WrongIdea(
         lambda X: X / terms_of_rows(X).sum(axis=1, keepdims=True),
-        "your kernel divides the numbers themselves by the sum instead of their exponentials",
+        "your kernel divides the numbers of X by the sum instead of dividing their exponentials",
         "What are the terms of the sum that you divide by? One of them belongs in the numerator.",
         place=("store",),
     ),
     WrongIdea(
         lambda X: _exp(X) / terms_of_rows(X).sum(axis=1, keepdims=True),
-        "the numerator does not subtract the largest number of the row, so exp(X) may be 0 or "
-        "infinite",
+        "your kernel does not subtract the largest number of the row in the numerator, so exp(X) "
+        "may be 0 or infinite",
         "A row has a single `top`: each term of the sum is exp(X[row, j] - top).",
         place=("exponential",),
     ),
@@ -90,7 +90,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: _over(X, terms_of_rows(X).sum()),
         "your kernel divides each term by the sum of the whole matrix",
-        "Which elements of X have a term in the sum for Y[2, 5]?",
+        "Which elements of X contribute a term to the sum for Y[2, 5]?",
         place=("sum",),
     ),
     WrongIdea(
@@ -101,8 +101,8 @@ IDEAS_OF_ROWS = (
     ),
     WrongIdea(
         lambda X: _over(X, X.sum(axis=1, keepdims=True)),
-        "your kernel adds up the numbers themselves instead of their exponentials",
-        "Which terms does the sum consist of, and what is divided by it?",
+        "your kernel adds up the numbers of X instead of their exponentials",
+        "Which terms does the sum consist of, and what is divided by the sum?",
         place=("sum",),
     ),
     WrongIdea(
@@ -212,6 +212,6 @@ def softmax_naive(X, Y):
     compared="This version divides once per row, and then multiplies each number by the result, "
     "because a division takes many instructions.",
     par=9,
-    meaning="Your kernel is right for any matrix. It loads each number three times and stores one "
-    "number for it.",
+    meaning="Your kernel is right for any matrix. It loads each number of X three times and "
+    "stores one number of Y for it.",
 )

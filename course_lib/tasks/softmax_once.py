@@ -121,15 +121,16 @@ TASK = Task(
         ),
         WrongIdea(
             lambda X: 0 * X,
-            "all numbers are 0, because the sum is infinite",
-            "A number that does not exist is -inf in `kept`. What does it add to the sum?",
+            "all numbers of Y are 0, because the sum is infinite",
+            "Where a row has no number, `kept` holds -inf. What does this -inf add to the sum?",
             place=("sum",),
         ),
     ),
     formula=before.TASK.formula,
     hints=(
         "This kernel is already right. It uses shuffles within a warp, and eight numbers in "
-        "shared memory between warps. Where does it load X a second time, and a third time?",
+        "shared memory between warps. Where does the kernel load X a second time, and where a "
+        "third time?",
         "Of the first 4096 columns, a thread has 16: t, t + 256, t + 512 … A local array of 16 "
         "numbers is kept in registers if the loops over it have a fixed length.",
         "Set `kept[k]` to -inf where there is no column, so that its exp is 0. `if 256 "
@@ -200,9 +201,9 @@ TASK = Task(
     for j in range(t, columns, 256):
         Y[row, j] = math.exp((kept[j] if j < 4096 else X[row, j]) - top) / total
 """,
-    compared="The row is kept in 16 KB of shared memory instead of registers. Each exponential is "
-    "computed twice, and the loops are only as long as the row.",
+    compared="This version keeps the row in 16 KB of shared memory instead of registers. It "
+    "computes each exponential twice, and its loops are only as long as the row.",
     par=18,
-    meaning="Each number is loaded once and stored once, and no kernel can move fewer bytes. All "
-    "that remains is to keep DRAM busy.",
+    meaning="Your kernel loads each number of X once and stores each number of Y once, and no "
+    "kernel can move fewer bytes. All that remains is to keep DRAM busy.",
 )

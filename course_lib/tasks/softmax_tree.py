@@ -60,15 +60,16 @@ TASK = Task(
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
             "your kernel keeps the largest sum of any thread instead of adding up the sums",
-            "The tree of the maximum keeps the larger of two numbers. What should this one do?",
+            "The tree of the maximum keeps the larger of two numbers. What should the tree of the "
+            "sum do with them?",
             place=("sum",),
             code="wrong-formula",
         ),
     ),
     formula=before.TASK.formula,
     hints=(
-        "Find the sum in the same way as the maximum: each thread adds up its own columns, and "
-        "then a tree adds up the results of the threads.",
+        "Your kernel can find the sum in the same way as the maximum: each thread adds up its own "
+        "columns, and then a tree adds up the results of the threads.",
         "Every thread reads `parts[0]`, and then thread 0 writes it. Which threads have to wait "
         "for which?",
         "You need a barrier, a loop that adds up the terms of the thread's own columns, a tree "
@@ -110,8 +111,8 @@ TASK = Task(
     for j in range(t, columns, 128):
         Y[row, j] = math.exp(X[row, j] - top) / sums[0]
 """,
-    compared="In this version the sums have an array of their own, so no thread has to wait before "
-    "it stores one. This saves one barrier.",
+    compared="In this version, the sums have an array of their own, so no thread has to wait "
+    "before it stores its sum. This saves one barrier.",
     par=15,
     meaning="Now 128 threads share each row, and they load whole sectors. The price is eight "
     "barriers for each tree.",

@@ -76,14 +76,15 @@ TASK = Task(
         WrongIdea(
             lambda X: before.with_own_tops(X, LANES, lambda tops: _shuffled_down(tops, _larger)),
             "only lane 0 knows the largest number of the row",
-            "In which lanes is it needed? An exchange has to work in both directions.",
+            "Which lanes need the largest number of the row? Each exchange has to work in both "
+            "directions.",
             place=("largest",),
         ),
     ),
     formula=before.TASK.formula,
     hints=(
         "`cuda.shfl_xor_sync(0xFFFFFFFF, number, 16)` returns the value that `number` has in lane "
-        "`lane ^ 16`. What do two lanes know after that?",
+        "`lane ^ 16`. What do the two lanes know after this exchange?",
         "Each exchange doubles the number of lanes that a lane knows about: 2, 4, 8, 16, 32.",
         "You need five exchanges, at the distances 16, 8, 4, 2 and 1. After each of them, a lane "
         "keeps the larger of the two numbers, or their sum.",
@@ -120,8 +121,8 @@ TASK = Task(
         for j in range(lane, X.shape[1], 32):
             Y[row, j] = math.exp(X[row, j] - top) / total
 """,
-    compared="This version combines the numbers in lane 0, which then broadcasts the result. This "
-    "takes one more exchange each time.",
+    compared="This version combines the numbers in lane 0, which then broadcasts the result. That "
+    "takes one more exchange for the maximum, and one more for the sum.",
     par=12,
     meaning="Five exchanges replace the eight barriers of a tree, and you need no shared memory.",
 )

@@ -50,12 +50,12 @@ TASK = Task(
         WrongIdea(
             lambda A, B: PARTS * (A @ B),
             "every block adds the whole product, so C holds it four times",
-            "Which steps of k belong to this block's `part`?",
+            "Which values of k belong to part number `part`?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A[:, : A.shape[1] // PARTS * PARTS] @ B[: A.shape[1] // PARTS * PARTS],
-            "if 4 does not divide K, no block takes the steps of k that are left over",
+            "if 4 does not divide K, no block takes the values of k that are left over",
             "If K is 10, how long are the four parts, and where does the last one end?",
         ),
         WrongIdea(
@@ -69,14 +69,14 @@ TASK = Task(
         "Cut k into four pieces of equal length. Where does piece `part` begin, and where does it "
         "end?",
         "If 4 does not divide K, round the length up, and let the last piece end at K.",
-        "Or deal the steps out like cards: block y takes the steps y, y + 4, y + 8, …",
+        "Or deal out the values of k like cards: block y takes k = y, y + 4, y + 8, …",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
     another=GIVEN.replace("        ...\n", IN_TURNS),
-    compared="In this version, a block takes every fourth step of k instead of a contiguous part, "
-    "so there is no length to compute and no edge to handle.",
+    compared="In this version, a block takes every fourth value of k instead of a contiguous "
+    "part, so there is no length to compute and no edge to handle.",
     par=3,
-    meaning="This is **split-K**: four times as many blocks work on the same C. The price is "
-    "four additions to each element of C instead of one store.",
+    meaning="Your kernel uses **split-K**: four times as many blocks work on the same C. The "
+    "price is four additions to each element of C instead of one store.",
 )

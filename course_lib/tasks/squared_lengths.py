@@ -27,10 +27,10 @@ TASK = Task(
     formula="out[i] = x² + y² + z² of point i",
     hints=(
         "128 points are 384 consecutive numbers. Which of these numbers does each thread load?",
-        "If you number all coordinates in order, number f is `p[f // 3, f % 3]`. Let "
-        "neighbouring threads load neighbouring f.",
-        "Load 384 numbers into a shared array in three rounds of 128, and then wait. The three "
-        "numbers of thread t begin at 3 * t.",
+        "If you number all coordinates in order, number f is `p[f // 3, f % 3]`. Let neighbouring "
+        "threads load neighbouring numbers.",
+        "Load 384 numbers into a shared array in three rounds of 128, and then wait at a barrier. "
+        "The three numbers of thread t begin at 3 * t.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -51,7 +51,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda p: p.sum(axis=1),
-            "your kernel adds the numbers as they are",
+            "your kernel adds the numbers without squaring them first",
             "What should happen to each number before it is added?",
         ),
     ),

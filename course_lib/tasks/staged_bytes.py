@@ -34,7 +34,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 8 * M * N * K,
-            "you computed what the kernel without tiles asks for",
+            "you computed the bytes that the kernel without tiles requests",
             "How many numbers does one block load in one step if it loads each number once?",
         ),
         WrongIdea(
@@ -49,22 +49,23 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (BM * BK + BK * BN),
-            "you computed the bytes of one step of one block",
+            "you computed the bytes that one block loads in one step",
             "How many steps does a block take, and how many blocks are there?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (BM * K + K * BN),
-            "you computed the bytes of a single block",
+            "you computed the bytes that a single block loads",
             "How many blocks does it take to cover C?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (BM * BK + BK * BN) * (M // BM) * (N // BN),
-            "you computed the bytes of one step of every block",
+            "you computed the bytes that all blocks load in a single step",
             "How many steps does a block take along K?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K * (M // BM) + K * N * (N // BN)),
-            "you swapped the number of blocks for A and the number of blocks for B",
+            "you swapped the number of blocks that load each element of A and the number of "
+            "blocks that load each element of B",
             _PER_BLOCK,
         ),
         WrongIdea(
@@ -84,13 +85,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 8 * M * N * K // (BM * BN),
-            "you divide by the whole tile of C",
+            "you divide by the number of elements in a whole tile of C",
             _PER_BLOCK,
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN),
-            "you count K steps along K",
-            "By how much does k grow in one step?",
+            "you count K steps, as if k grew by only 1 in each step",
+            "By how much does k grow from one step to the next?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * (K // BK) * BM * BK * BK * BN,

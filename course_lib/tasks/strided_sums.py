@@ -51,7 +51,7 @@ def strided_sums(x, y):
         k += 64
     y[cuda.grid(1)] = total
 ''',
-    compared="A step of 64 is right for this launch only; `gridsize` is right for any launch.",
+    compared="A step of 64 is right only for this launch, but `gridsize` is right for any launch.",
     par=5,
     meaning="In each iteration of the loop, 32 threads read 32 neighbouring numbers. Remember "
     "this for the next section.",

@@ -32,7 +32,8 @@ TASK = Task(
     asks=("shared-memory", "race-free", "reuse", "float32"),
     formula="y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0",
     hints=(
-        "128 sums need 130 numbers. If `x[i]` goes into `part[t + 1]`, which cells are left?",
+        "128 sums need 130 numbers. If `x[i]` goes into `part[t + 1]`, which cells of `part` are "
+        "still empty?",
         "Thread 0 loads one more number, and so does thread 127. Which number does each of them "
         "load?",
         "A cell whose number does not exist gets `float32(0)`. All threads reach the barrier; "
@@ -80,8 +81,8 @@ def sum_of_three(x, y):
     compared="In this version, the threads loop over all 130 cells, so the halo is not a special "
     "case.",
     par=8,
-    meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
-    "side. Without shared memory it would load 384.",
+    meaning="For its 128 sums, a block loads 130 numbers: its own 128, and a **halo** of one "
+    "number on either side. Without shared memory, it would load 384.",
     wrong_ideas=(
         WrongIdea(
             lambda x: sums(x, left=False, only_within=128),

@@ -41,7 +41,8 @@ TASK = Task(
         WrongIdea(
             lambda x: _moved(x, 2) + _moved(x, 3),
             "the second round overwrites the sum of the first round instead of adding to it",
-            "What does a thread hold after the first round, and what does it add to that?",
+            "What does sums[t] hold after the first round, and what should the second round add "
+            "to it?",
         ),
         WrongIdea(
             lambda x: _sums_of_four(x) + _moved(x, 2) + _moved(x, 3),
@@ -51,7 +52,7 @@ TASK = Task(
         WrongIdea(
             _pairs,
             "each element is a sum of two numbers, because the second round is missing",
-            "Which thread's sum of two is needed to make a sum of four?",
+            "From which thread does thread t need a sum of two to make a sum of four?",
         ),
         WrongIdea(
             _late,
@@ -61,8 +62,8 @@ TASK = Task(
     ),
     hints=(
         "`+=` reads a neighbour's sum and overwrites a sum that another neighbour reads.",
-        "Read the neighbour's sum into a local variable, and write only after all threads have "
-        "read.",
+        "Read the neighbour's sum into a local variable, and write your own sum only after all "
+        "threads have read.",
         "Threads that add nothing have to reach the barrier as well.",
     ),
     given='''\
@@ -112,6 +113,6 @@ def sums_of_four(x, y):
     compared="This version uses double buffering: writes go to a second array, so no thread "
     "overwrites a sum that another thread has yet to read.",
     par=6,
-    meaning="Another way is **double buffering**: read from one array and write into a second "
-    "one. It saves half the barriers.",
+    meaning="Another way is **double buffering**: each round reads from one array and writes into "
+    "a second one, which saves half the barriers.",
 )

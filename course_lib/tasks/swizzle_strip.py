@@ -2,7 +2,10 @@
 
 from course_lib.registry.exercise import Task, WrongIdea
 
-NOT_FOUND = "Where is A[1, 0] stored, and where does its reader look for it?"
+NOT_FOUND = (
+    "In which cell of the tile is A[1, 0] stored, and from which cell does the thread that needs "
+    "it read?"
+)
 
 
 def _turned(A, column_read):
@@ -48,7 +51,8 @@ TASK = Task(
     hints=(
         "If row 0 keeps its order, how can row 1 begin in another bank?",
         "The lanes differ in their row, so let the row decide where an element goes.",
-        "In row r, store column c at `c ^ r`. The reader has to look there too.",
+        "In row r, store column c at `c ^ r`. The thread that loads column c has to look there, "
+        "too.",
     ),
     given='''\
 @cuda.jit
@@ -92,6 +96,7 @@ def swizzle_strip(A, B):
     compared="A rotation by the row has the same effect as the XOR, without needing a power of "
     "two.",
     par=2,
-    meaning="This is a **swizzle**. It costs no space. On Hopper, the copy engine (TMA) can do it "
-    "by itself; ordinary loads and stores need your XOR.",
+    meaning="Moving elements by an XOR is called a **swizzle**. Unlike padding, a swizzle takes "
+    "no space. On Hopper, the copy engine (TMA) can do it by itself; ordinary loads and stores "
+    "need your XOR.",
 )

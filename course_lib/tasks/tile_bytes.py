@@ -28,7 +28,7 @@ TASK = Task(
             f"{edge} × {edge} outputs": lambda depth, edge=edge: (edge, edge, depth)
             for edge in (16, 32, 64, 128)
         },
-        shows="A kernel may declare at most 48 KiB. Which of these tiles fit?",
+        shows="A kernel may declare at most 48 KiB of shared memory. Which of these tiles fit?",
         unit="KiB",
     ),
     wrong_ideas=(
@@ -90,12 +90,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK + BK * BN,
-            "you turned only the tile of A into bytes",
-            "Where are brackets needed?",
+            "you converted only the tile of A to bytes",
+            "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BK * (BM + BN) / 1024,
-            "you returned the size in KiB",
+            "you returned the size in KiB, but the task asks for another unit",
             "Which unit does the task ask for?",
         ),
     ),

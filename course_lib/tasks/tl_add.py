@@ -16,7 +16,7 @@ TASK = replace(
         "`[:, None]` turns a tile into a column, and `[None, :]` turns it into a row.",
         "Element (row, column) is at `A + row * N + column`: rows are stored one after another.",
         "An address past the edge belongs to other data, so all three accesses need a `mask=` "
-        "that leaves it out.",
+        "that leaves such addresses out.",
     ),
     given='''\
 @triton.jit

@@ -13,9 +13,10 @@ TASK = replace(
     position=10,
     scalars=("M", "N", "K"),
     hints=(
-        "After the loop, the program already has the sum, so it only has to load the bias.",
-        "`bias + columns` is a row of TN addresses. When you add what you load there, it is "
-        "broadcast over the rows.",
+        "After the loop, the program already has its tile of A @ B, so it only has to load the "
+        "bias.",
+        "`bias + columns` is a row of TN addresses. When you add the numbers that you load from "
+        "these addresses, Triton broadcasts them over the rows.",
         "A and B are float16, but `tl.dot` adds their products in float32.",
     ),
     given='''\

@@ -42,12 +42,12 @@ def transposed_product(A, B, C):
         WrongIdea(
             lambda a, b: a[1:].T @ b[1:],
             "the products of k = 0 are missing from every sum",
-            "With which k does the loop begin?",
+            "With which value of k does the sum begin?",
         ),
         WrongIdea(
             lambda a, b: a[:-1].T @ b[:-1],
             "the products of the last k are missing from every sum",
-            "What is k when the loop ends, and which products were added before?",
+            "What is k when the loop ends, and for which values of k has it added the product?",
         ),
         WrongIdea(
             lambda a, b: a[-1:].T @ b[-1:],
@@ -68,6 +68,6 @@ def transposed_product(A, B, C):
 ''',
     compared="This version uses `range`, which is shorter. Is it as fast?",
     par=8,
-    meaning="Your kernel reads down a column of A, one number for each warp. That is as cheap as "
-    "in lesson 03.",
+    meaning="Your kernel reads down the columns of A, and all lanes with the same row read the "
+    "same number at once. That is as cheap as in lesson 03.",
 )

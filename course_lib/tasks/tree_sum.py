@@ -29,7 +29,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[1:].sum(keepdims=True),
             "x[0] is missing from the sum",
-            "What does thread 0 put there before the first round?",
+            "What does thread 0 put into place 0 before the first round?",
         ),
         WrongIdea(
             lambda x: x[:512].sum(keepdims=True),
@@ -39,7 +39,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[-1:],
             "only x[1023] is left, because your kernel overwrites a sum instead of adding to it",
-            "What does `=` do to the number that was there?",
+            "What does `=` do to the number that was there before?",
         ),
     ),
     hints=(
@@ -85,9 +85,9 @@ def tree_sum(x, y):
     if t == 0:
         y[0] = sums[0]
 ''',
-    compared="These are the same ten rounds in a `for` loop, with the barrier after each round "
-    "instead of before it.",
+    compared="This version has the same ten rounds in a `for` loop, with the barrier after each "
+    "round instead of before it.",
     par=11,
-    meaning="This is a **reduction**. It takes ten rounds instead of 1023 additions one after "
-    "another.",
+    meaning="Your kernel is a **reduction**. It takes ten rounds instead of 1023 additions one "
+    "after another.",
 )

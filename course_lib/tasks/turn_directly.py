@@ -18,13 +18,13 @@ TASK = Task(
     formula="B[column, row] = A[row, column]",
     hints=(
         "Each thread moves one element. Which threads of the grid have no element to move?",
-        "The row and the column of a thread are indices into A. Where in B does this element "
-        "belong?",
+        "The row and the column of a thread are indices into A. Where in B does the element "
+        "A[row, column] belong?",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda A: A.reshape(A.shape[1], A.shape[0]),
-            "the elements still have their old order",
+            "the elements are still in their old order",
             "In which row of B does the second element of a row of A belong?",
         ),
     ),

@@ -15,8 +15,8 @@ TASK = Task(
     asks=("coalesced", "shared-memory", "race-free"),
     formula="B[row, column] = A[column, row]",
     hints=(
-        "Each thread loads one element of A and stores one element of B. They are not the same "
-        "element.",
+        "Each thread loads one element of A and stores one element of B, but it does not store "
+        "the element that it loaded.",
         "threadIdx.x has to choose the column in the load and in the store, so the transposition "
         "must happen between the two.",
         "Fill `tile[y, x]`, wait for all threads, and read `tile[x, y]`.",

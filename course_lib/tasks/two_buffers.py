@@ -9,7 +9,7 @@ from course_lib.intrinsics import load4, store4
 @cuda.jit
 def two_buffers(A, B, C):
     """C = A.T @ B, where A and B are K x 32. Each thread computes 4 x 4 of the 32 x 32 outputs. A
-    tile holds 8 steps of k."""
+    tile holds 8 steps along k."""
 '''
 GIVEN = (
     HEAD
@@ -142,20 +142,20 @@ IDEAS = (
             place=("sum", "replaced"),
         )
         for computes, what in (
-            (lambda A, B: A[-1:].T @ B[-1:], "step of k"),
+            (lambda A, B: A[-1:].T @ B[-1:], "step along k"),
             (lambda A, B: A[-8:].T @ B[-8:], "tile"),
         )
     ),
     WrongIdea(
         second_tile_twice,
-        "the second tile is multiplied twice, and the first one never",
+        "your kernel multiplies the second tile twice and never the first one",
         "Which tile is loaded before the loop?",
         place=("sum",),
     ),
     WrongIdea(
         one_row_on,
-        "each tile begins one row below the previous one",
-        "How many rows of A does a tile have, and how much further down does the next one begin?",
+        "each tile begins only one row below the first row of the previous tile",
+        "How many rows of A does a tile have, and how much further down does the next tile begin?",
         place=("sum",),
     ),
     WrongIdea(
@@ -180,14 +180,14 @@ IDEAS = (
     ),
     WrongIdea(
         first_tile_twice,
-        "the first tile is multiplied twice, and the last one never",
+        "your kernel multiplies the first tile twice and never the last one",
         "The first tile is loaded before the loop. Which tile should the loop load first?",
         place=("sum",),
     ),
     WrongIdea(
         without_the_last,
         "the last tile is never multiplied",
-        "When the loop ends, which tile is in a buffer but was never multiplied?",
+        "When the loop ends, which tile is in a buffer but has never been multiplied?",
         place=("sum",),
     ),
     WrongIdea(

@@ -35,26 +35,26 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "each step of k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step of k to the next?",
+            "each step along k overwrites the sums, so only the products of the last step are left",
+            "What happens to a sum from one step along k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_in_a_corner,
-            "in one of the four places of each square, only the product of the last step of k is "
-            "left",
-            "What happens to `sums[1, 1]` from one step of k to the next?",
+            "in one of the four places of each square, only the product of the last step along k "
+            "is left",
+            "What happens to `sums[1, 1]` from one step along k to the next?",
         ),
         WrongIdea(
             lambda A, B: A[:, :16] @ B[:16],
-            "your loop ends after 16 steps of k",
+            "your loop ends after 16 steps along k",
             "Which entry of `A.shape` is K?",
         ),
     ),
     formula="C = A @ B",
     hints=(
-        "The square has the rows y and y + 1 and the columns x and x + 1. Which elements of A, and "
-        "which of B, does it need in one step of k?",
+        "The square has the rows y and y + 1 and the columns x and x + 1. Which elements of A, "
+        "and which of B, does it need in one step along k?",
         "Load these four numbers into variables first, and then multiply.",
         "Multiply each element of A by each element of B. That makes four products, one for each "
         "sum.",
@@ -114,6 +114,7 @@ def two_by_two(A, B, C):
     compared="This version handles a square of any size. It keeps only the two elements of B, "
     "since each element of A is used up before the next is loaded.",
     par=7,
-    meaning="This is an **outer product**: every number of a column is multiplied by every "
-    "number of a row. Each number that you loaded, from A or from B, served two sums.",
+    meaning="In each step, a thread computes an **outer product**: every number of a column is "
+    "multiplied by every number of a row. Each number that you loaded, from A or from B, served "
+    "two sums.",
 )

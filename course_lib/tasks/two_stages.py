@@ -1,4 +1,4 @@
-"""A product with any number of steps of k: two stages, one copied while the other is multiplied."""
+"""A product with any number of steps along k: one stage is copied while the other is multiplied."""
 
 from course_lib.registry.exercise import Task, WrongIdea
 
@@ -9,7 +9,7 @@ from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
 @cuda.jit(device=True)
 def start_copy(sA, sB, A, B, start):
-    """Start copying the tiles for the 64 steps of k from `start` on. The copies form one group."""
+    """Start copying the tiles for the 64 steps along k from `start` on, as one group."""
     for i in range(np.uint32(cuda.threadIdx.x), 512, 32):
         row, piece = i // 8, i % 8
         if row < 32:
@@ -81,7 +81,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64],
-            "the sums contain only the first 64 steps of k",
+            "the sums contain only the products of the first 64 steps along k",
             "Which tiles does each iteration of the loop multiply?",
         ),
         WrongIdea(
@@ -92,19 +92,19 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64] + A[:, :-64] @ B[:-64],
-            "the first tiles are multiplied twice, and the last ones never",
-            "With which step of k do the tiles of the next iteration begin?",
+            "your kernel multiplies the first tiles twice and never the last ones",
+            "At which value of k do the tiles of the next iteration begin?",
             place=("call", "start_copy"),
         ),
         WrongIdea(
             lambda A, B: A[:, 64:] @ B[64:],
-            "the first 64 steps of k are missing",
+            "the products of the first 64 steps along k are missing",
             "Which tiles have to be on their way before the loop begins?",
         ),
         WrongIdea(
             lambda A, B: A[:, :-64] @ B[:-64],
-            "the last 64 steps of k are missing",
-            "How many tiles does K have, and how many are multiplied?",
+            "the products of the last 64 steps along k are missing",
+            "How many tiles does K span, and how many of them does your kernel multiply?",
         ),
     ),
     formula="C = A @ B",

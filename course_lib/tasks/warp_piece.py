@@ -103,6 +103,6 @@ TASK = Task(
     compared="This version computes the same zigzag bit by bit: two bits of the lane's number "
     "give its column, and three give its row.",
     par=2,
-    meaning="The same loops now take two fifths of the wavefronts. You changed only *which* "
-    "lanes share a piece.",
+    meaning="The same loops now take only two fifths of the wavefronts, although you changed "
+    "nothing but *which* lanes share a piece.",
 )

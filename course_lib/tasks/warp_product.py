@@ -92,7 +92,8 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A @ blocks_turned(B),
             "each 8 x 8 matrix of B is transposed",
-            "The words of B run down a column. Which of the two ldmatrix instructions does B need?",
+            "Each word of B runs down a column. Which of the two ldmatrix instructions does B "
+            "need?",
             place=("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sB"),
         ),
         WrongIdea(
@@ -104,13 +105,13 @@ TASK = Task(
         WrongIdea(
             lambda A, B: quarters_exchanged(A) @ B,
             "in each 16 x 16 part of A, the upper right and the lower left quarters are swapped",
-            "In which order does `mma` want the quarters of A?",
+            "In which order does `mma` expect the quarters of A?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(16), *range(8, 24)]] @ B,
-            "the lower 16 rows of A begin at row 8",
-            "How many rows of A does one `mma` take? At which row does i = 1 begin?",
+            "your kernel reads the lower 16 rows of A from row 8 on",
+            "How many rows of A does one `mma` take? At which row do the rows of i = 1 begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
@@ -129,18 +130,19 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, [*range(16)] * 4] @ B,
             "your kernel multiplies the first 16 columns of A by all rows of B",
-            "Which pieces of a row of A belong to step k of this loop?",
+            "Which pieces of a row of A does your kernel need in iteration k?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ B[[*range(16)] * 4],
             "your kernel multiplies all columns of A by the first 16 rows of B",
-            "Which rows of B belong to step k of this loop?",
+            "Which rows of B does your kernel need in iteration k?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
-            "from one `ldmatrix_x4_trans` to the next, the columns of B move on by 8 instead of 16",
+            "from one `ldmatrix_x4_trans` to the next, your kernel moves on by 8 columns of B "
+            "instead of 16",
             "How many pieces does one `ldmatrix_x4_trans` fetch? At which piece does the next one "
             "begin?",
             place=("call", "ldmatrix_x4_trans"),
@@ -148,13 +150,13 @@ TASK = Task(
         WrongIdea(
             lambda A, B: (A @ B) * [1 - c // 8 % 2 for c in range(64)],
             "in every 16 columns of C, the last 8 are 0",
-            "Which columns do the two words fetched last, b2 and b3, belong to?",
+            "Which columns of C do the last two of the four words, b2 and b3, belong to?",
             place=("call", "add_product"),
         ),
         WrongIdea(
             lambda A, B: A @ B[[k + r for k in range(4) for r in range(16)]],
-            "from one step of k to the next, the rows of B move on by 1 instead of 16",
-            "How many rows of B does one step of k take? At which row does step k = 1 begin?",
+            "from one iteration to the next, your kernel moves down B by 1 row instead of 16",
+            "How many rows of B does one iteration use? At which row does iteration k = 1 begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
@@ -165,8 +167,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, [8 * k + c for k in range(4) for c in range(16)]] @ B,
-            "from one step of k to the next, the columns of A move on by 8 instead of 16",
-            "How many pieces make up 16 columns? At which piece does step k = 1 begin?",
+            "from one iteration to the next, your kernel moves on by 8 columns of A instead of 16",
+            "How many pieces make up 16 columns? At which piece does iteration k = 1 begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
@@ -184,7 +186,8 @@ TASK = Task(
         WrongIdea(
             lambda A, B: (A @ B).reshape(32, 4, 2, 8)[:, :, ::-1].reshape(32, 64),
             "in every 16 columns of C, the first 8 and the last 8 are swapped",
-            "Which two of the four words belong to column j of the sums, and which to j + 1?",
+            "Which two of the four words belong to column j of the sums, and which two to column "
+            "j + 1?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
@@ -202,36 +205,36 @@ TASK = Task(
         WrongIdea(
             lambda A, B: as_if_in_order(A) @ as_if_in_order(B),
             "your kernel reads the pieces of A and B as if they were stored in order",
-            "Where does `piece_at` put a piece of this row?",
+            "At which index does a piece of a row begin, according to `piece_at`?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ as_if_in_order(B),
             "your kernel reads the pieces of B as if they were stored in order",
-            "Where does `piece_at` put a piece of this row?",
+            "At which index does a piece of a row begin, according to `piece_at`?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: as_if_in_order(A) @ B,
             "your kernel reads the pieces of A as if they were stored in order",
-            "Where does `piece_at` put a piece of this row?",
+            "At which index does a piece of a row begin, according to `piece_at`?",
             place=("call", "ldmatrix_x4"),
         ),
     ),
     formula="C = A @ B",
     hints=(
-        "For 16 steps of k, loading 64 columns of B takes four ldmatrix_x4_trans, and loading 32 "
-        "rows of A takes two ldmatrix_x4.",
-        "Lane l gives the address of row l % 16 of these 16 rows. Lanes 16 to 31 give "
-        "the address of the next piece of the row.",
+        "For 16 steps along k, loading 64 columns of B takes four ldmatrix_x4_trans, and loading "
+        "32 rows of A takes two ldmatrix_x4.",
+        "In each `ldmatrix`, lane l gives the address of row l % 16 of the 16 rows, and lanes 16 "
+        "to 31 point at the next piece of their row.",
         "First load all words of B into `b`. Then, for each 16 rows of A, load their words and "
         "call `add_product` eight times.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", A_KEPT),
-    compared="The eight words of A stay in registers, and the words of B are loaded four at a "
-    "time. This takes fewer registers, and the same number of loads.",
+    compared="This version keeps the eight words of A in registers and loads the words of B four "
+    "at a time, which takes fewer registers and as many loads.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 

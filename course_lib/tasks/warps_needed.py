@@ -20,67 +20,69 @@ TASK = Task(
             f"{clocks} clocks": lambda independent, clocks=clocks: (clocks, independent)
             for clocks in (4, 30, 400)
         },
-        shows="An SM has room for 32 to 64 warps: which of these waits can be hidden?",
+        shows="An SM has room for 32 to 64 warps, depending on the GPU. Which of these waits can "
+        "so many warps hide?",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda latency, independent: -(-latency // independent),
-            "you returned enough warps for a single scheduler",
+            "you returned enough warps for only one scheduler",
             "How many schedulers does an SM have?",
         ),
         WrongIdea(
             lambda latency, independent: -(-4 * latency // independent),
             "you round once for all four schedulers, but each scheduler has its own warps",
-            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
-            "How many warps does it need?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions to issue. How "
+            "many warps does the scheduler need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent),
             "you round down, so each scheduler is idle for a moment",
             "A scheduler has to fill 29 clocks. How many instructions do 14 warps have if each "
-            "has 2?",
+            "warp has 2?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,
-            "`4 * latency` is evaluated first, and then the division by `independent` rounds down",
-            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. "
-            "How many warps does it need?",
+            "Python evaluates `4 * latency` first, and then the division by `independent` rounds "
+            "down",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions to issue. How "
+            "many warps does the scheduler need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency / independent,
-            "you returned a fraction, but the number of warps is always whole",
+            "you returned a fraction, but a number of warps is always whole",
             "In which direction do you round?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent + 1),
             "you return one warp too many for each scheduler if the division leaves no remainder",
-            "A scheduler has to fill 30 clocks, and each warp has 1 instruction for it. What "
+            "A scheduler has to fill 30 clocks, and each warp has 1 instruction to issue. What "
             "would a 31st warp do?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * round(latency / independent),
             "you round to the nearest whole number, which is sometimes too small",
-            "A scheduler has to fill 29 clocks, and each warp has 8 instructions for it. In which "
-            "direction do you round?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions to issue. In "
+            "which direction do you round?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency * independent,
             "you multiply by `independent`, but a warp with more instructions fills more of the "
             "wait, so fewer warps are needed",
-            "A scheduler has to fill 30 clocks, and each warp has 2 instructions for it. How many "
-            "warps does it need?",
+            "A scheduler has to fill 30 clocks, and each warp has 2 instructions to issue. How "
+            "many warps does the scheduler need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency,
             "your formula is right only if each warp has a single instruction",
-            "A scheduler has to fill 30 clocks, and each warp has 2 instructions for it. How many "
-            "warps does it need?",
+            "A scheduler has to fill 30 clocks, and each warp has 2 instructions to issue. How "
+            "many warps does the scheduler need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * -(-latency // (independent + 1)),
             "in your formula, each warp has one instruction more than it really has",
-            "A scheduler has to fill 30 clocks, and each warp has 1 instruction for it. How many "
-            "warps does it need?",
+            "A scheduler has to fill 30 clocks, and each warp has 1 instruction to issue. How "
+            "many warps does the scheduler need?",
         ),
     ),
     hints=(
@@ -110,8 +112,8 @@ def warps_needed(latency, independent):
     it has to wait."""
     return (latency + independent - 1) // independent * 4
 ''',
-    compared="This is ceiling division by addition, as in lesson 00. Python evaluates `//` and "
-    "`*` from left to right, so the factor 4 comes last.",
+    compared="This version rounds up by addition, as in lesson 00. Python evaluates `//` and `*` "
+    "from left to right, so the factor 4 comes last.",
     par=1,
     meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "
     "each warp.",

@@ -27,16 +27,16 @@ TASK = Task(
         along="stride in words",
         at=tuple(range(33)),
         rows={"wavefronts": lambda stride: (stride,)},
-        shows="The more often 2 divides the stride, the more wavefronts it takes. With stride 0, "
-        "all lanes read one word.",
+        shows="The more often 2 divides the stride, the more wavefronts an access takes. With "
+        "stride 0, all lanes read the same word.",
         look="bars",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),
             "you counted the banks that are used, not how often the busiest bank is used",
-            "All 32 lanes want different words of bank 0. How many banks are used, and how many "
-            "wavefronts does it take?",
+            "If all 32 lanes want different words of bank 0, how many banks are used, and how "
+            "many wavefronts does the access take?",
         ),
         WrongIdea(
             lambda stride: len({lane * stride for lane in LANES}),
@@ -56,12 +56,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride: 32 if stride % 32 == 0 else 1,
-            "your function knows only the best and the worst case, but there are others in between",
+            "your function knows only the best and the worst case, but there are cases in between",
             "At stride 2, which banks do lanes 0 and 16 access?",
         ),
         WrongIdea(
             lambda stride: 32 if stride == 32 else 1,
-            "your function knows only the best and the worst case, but there are others in between",
+            "your function knows only the best and the worst case, but there are cases in between",
             "At stride 2, which banks do lanes 0 and 16 access?",
         ),
         WrongIdea(
@@ -72,29 +72,29 @@ TASK = Task(
         WrongIdea(
             lambda stride: 1,
             "you count different words of the same bank only once",
-            "Words 0 and 32 are both in bank 0. What does your code turn them into before it "
-            "counts?",
+            "Words 0 and 32 are both in bank 0. What does your code turn these two words into "
+            "before it counts?",
         ),
         WrongIdea(
             lambda stride: 32,
-            "you returned the number of banks (or lanes)",
+            "you returned the number of banks, which is also the number of lanes",
             "Each bank has a count of its own. Which of these counts decides?",
         ),
         WrongIdea(
             lambda stride: stride % 32 or 32,
-            "at stride 3, no two lanes use the same bank",
+            "your function returns 3 at stride 3, although no two lanes then use the same bank",
             "Write down the banks of lanes 0, 1, 2, … at stride 3. Does any bank repeat?",
         ),
         WrongIdea(
             lambda stride: stride,
-            "at stride 3, no two lanes use the same bank",
+            "your function returns 3 at stride 3, although no two lanes then use the same bank",
             "Write down the banks of lanes 0, 1, 2, … at stride 3. Does any bank repeat?",
         ),
     ),
     hints=(
-        "Lane 5 reads word 5 * stride. In which bank is that?",
-        "A `set` keeps only one copy of a word that several lanes ask for. Then count how many "
-        "of the words are in each bank.",
+        "Lane 5 reads word 5 * stride. In which bank is that word?",
+        "A `set` keeps only one copy of a word that several lanes request. Then count how many of "
+        "the words are in each bank.",
         "A list of 32 zeros, one for each bank, can keep the counts; the largest count is the "
         "answer.",
     ),
@@ -119,8 +119,8 @@ def wavefronts(stride):
     """Return how many wavefronts an access takes, if lane k reads word k * stride."""
     return math.gcd(stride, 32) if stride else 1
 ''',
-    compared="Number theory gives the answer: it is the greatest common divisor. An even stride "
-    "has factors of two in common with the 32 banks.",
+    compared="In this version, the result is the greatest common divisor of the stride and 32. An "
+    "even stride shares factors of two with the 32 banks.",
     par=4,
     meaning="A wavefront serves each bank once, so the busiest bank decides.",
 )

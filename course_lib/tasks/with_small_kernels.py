@@ -34,7 +34,7 @@ TASK = Task(
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * mb / gb_per_s,
             "you let each small kernel move the result only once",
-            "A small kernel reads every number of the result. What does it do after that?",
+            "After a small kernel has read every number of the result, what does it do with them?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + 2 * mb / gb_per_s,
@@ -43,13 +43,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: kernels * 2 * mb / gb_per_s,
-            "you left out the product",
+            "you left out the time of the product",
             "Which kernel runs before the small kernels?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: (product_ms + 2 * mb / gb_per_s) * kernels,
-            "you repeat the product for each small kernel",
-            "How often is the product computed?",
+            "you count the product once for each small kernel",
+            "How many times is the product computed?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: (
@@ -65,7 +65,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + (kernels + 1) * mb / gb_per_s,
-            "you count only one of the read and the write of each small kernel",
+            "for each small kernel, you count only the read or only the write",
             "Which kernels read the result, and which ones write it back?",
         ),
     ),
@@ -100,6 +100,6 @@ def with_small_kernels(product_ms, mb, gb_per_s, kernels):
 ''',
     compared="This version adds up the time kernel by kernel.",
     par=1,
-    meaning="If you **fuse** the kernels, they do their small work before the result is "
-    "stored, which saves those trips to DRAM.",
+    meaning="If you **fuse** the small kernels with the product, each number is finished before "
+    "it is stored, which saves all those trips to DRAM.",
 )

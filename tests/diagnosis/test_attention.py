@@ -172,9 +172,9 @@ MIXED_UP = {
     "each lane": (lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1), "wrong-formula",
         "maximum is computed by each lane on its own"),
     "factor": (lambda: online(BLOCK_INPUTS, factor_of=of_the_lane), "wrong-index",
-        "another query's factor"),
+        "the factor of another query"),
     "products": (lambda: by_lanes(every_second_product), "wrong-loop-bound",
-        "only within groups of 16 lanes"),
+        "products is computed within groups of 16 lanes"),
     "lane's query": (lambda: by_lanes(one_element_of_the_query), "wrong-index",
         "of the query that it holds"),
 }  # fmt: skip

@@ -57,4 +57,4 @@ def test_what_a_task_says_of_wrong_answers_holds_for_a_kernel_too():
     answer = task.answer.replace("a[row] * b[column]", "a[row] + b[column]")
     found = examine_source(task.id, HEAD + answer).errors[0]
     assert found.code == "wrong-formula"
-    assert found.message.startswith("C holds the wrong numbers: each element is the sum of")
+    assert found.message.startswith("C holds the wrong numbers: your kernel adds `a[row]`")

@@ -156,7 +156,7 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
                      "in the last iteration of the loop?", marks=pytest.mark.long),
         ("fetch_and_add", "warp == 0 and s < x.shape[0]", "warp == 0", "be skipped then"),
         ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
-        ("banded", "which * band + inside", "which + inside", "rows are above the second band?"),
+        ("banded", "which * band + inside", "which + inside", "lie above the second band?"),
         ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
          "returns this index."),
     ], 0),
@@ -181,7 +181,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
         ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
         ("descriptor", "<< 32", "<< 30", "instead of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
-         "columns", "the order runs along one whole row of tiles after another"),
+         "columns", "numbers the tiles along one whole row after another"),
     ], 0),
 )  # fmt: skip
 def test_the_first_message_says_what_is_in_the_result(
