@@ -24,9 +24,19 @@ THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gri
 def outside(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of an expression, without those that only compute an index."""
     yield node
+    indices = _indices_in(node)
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.Subscript) and child is node.slice):
+        if child not in indices:
             yield from outside(child)
+
+
+def _indices_in(node: ast.AST) -> list[ast.expr]:
+    """The children of a node that say which elements it is about."""
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
+    if isinstance(node, ast.Call) and last_name(node.func).startswith(FRAGMENTS):
+        return node.args[1:]
+    return [index for _, index, _ in wide_accesses(node)]
 
 
 def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
@@ -306,7 +316,7 @@ class AnswerTree:
         found = [
             call
             for call in calls
-            if _last_name(call.func).startswith(FRAGMENTS) and root_name(call.args[0]) == array
+            if last_name(call.func).startswith(FRAGMENTS) and root_name(call.args[0]) == array
         ]
         return sorted(found, key=lambda call: call.lineno)
 
@@ -315,7 +325,7 @@ class AnswerTree:
         waiting: list[ast.AST] = [
             node
             for node in self.walk()
-            if isinstance(node, ast.Call) and _last_name(node.func).startswith(PRODUCTS)
+            if isinstance(node, ast.Call) and last_name(node.func).startswith(PRODUCTS)
         ]
         found: dict[ast.stmt, None] = {}
         seen: set[ast.FunctionDef | None] = {self.kernel}
@@ -395,11 +405,6 @@ class AnswerTree:
                     and isinstance(each.body[-1], (ast.Return, ast.Continue, ast.Break))
                 ]
         return []
-
-
-def _last_name(function: ast.expr) -> str:
-    """The name of a function, without that of its module."""
-    return function.attr if isinstance(function, ast.Attribute) else root_name(function) or ""
 
 
 def copy_of(node: Node) -> Node:

@@ -83,6 +83,8 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         second = block_name(race.second_block, names.grid)
         blocks = (race.first_block, race.second_block)
     line, other_line = race.released_in or race.second_line, race.first_line
+    if race.waited_at and race.code == "race-read-after-write":
+        line, other_line = race.waited_at, race.second_line
     if change == SIGNAL:
         if race.second_kind == "atomic":  # told of the store
             first, second, line, other_line = second, first, other_line, line
@@ -254,9 +256,16 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
-            "at {first_line} has arrived. Between the two there must be a cp_async_wait and then a "
-            "cuda.syncthreads().",
+            "at {first_line} has arrived. {lacks}",
             **facts,
+            **{LACKS: True} if race.waited_at else {},
+            lacks=say(
+                "The wait at {waited_at} waits only for each thread's own copies, and no "
+                "cuda.syncthreads() follows it before the read.",
+                waited_at=Line(race.waited_at),
+            )
+            if race.waited_at
+            else "Between the two there must be a cp_async_wait and then a cuda.syncthreads().",
         )
     elif race.code == "race-write-after-read":
         message = say(
