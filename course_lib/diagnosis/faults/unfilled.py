@@ -1,0 +1,67 @@
+"""Cells of a shared array that are read and that nobody has written: where they are filled."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from course_lib.diagnosis.codes import array_of
+from course_lib.diagnosis.faults.words import tell
+from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.source.tree import walk
+from course_lib.diagnosis.trial import Trial
+from course_lib.emulator import KernelRejected
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line
+
+MOST_LIFTED = 6  # stores whose test is left out
+
+
+def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]) -> Finding:
+    """A read of an empty cell, told at the store that should have filled it.
+
+    That is the store that does so once the test around it is left out, or the only one to the
+    array. The read may be as wrong as the store; but a tile is made for the cells that are read.
+    """
+    source, array = launcher.source, array_of(seen.cell)
+    stores = source.accesses(array, store=True)
+    if array not in source.shared_names() or seen.line in {store.lineno for store in stores}:
+        return seen
+    shown = next((trial for trial in trials if _shows(trial, seen)), None)
+    there = {"array": array, "read": Line(seen.line or 0)}
+    told = replace(seen, other_line=seen.line)
+    for store in stores[:MOST_LIFTED] if shown else ():
+        branch = next((each for each in source.ancestors(store) if isinstance(each, ast.If)), None)
+        if branch and _fills_without(branch, store, launcher, shown, seen):
+            test = Line(branch.test.lineno)
+            return tell.again("filled under a test", told, store.lineno, **there, test=test)
+    if len({store.lineno for store in stores}) == 1:
+        return tell.again("filled here", told, stores[0].lineno, **there)
+    return seen
+
+
+def _fills_without(
+    branch: ast.If, store: ast.AST, launcher: Launcher, trial: Trial, seen: Finding
+) -> bool:
+    """Is the cell filled once all threads take the arm of a branch in which a store stands?"""
+    holds = any(store in ast.walk(part) for part in branch.body)
+    for tree in launcher.source.functions:
+        for node, path in walk(tree):
+            if node is branch:
+                decided = {(*path, ("test", None)): ast.Constant(holds)}
+                edit = Edit("", branch.lineno, 0, tree, decided)  # type: ignore[arg-type]
+                changed = launcher.with_kernel(edit.applied(launcher.answer.kernel))
+                try:
+                    return not _shows(changed.run(trial.case), seen)
+                except KernelRejected:
+                    return False
+    return False
+
+
+def _shows(trial: Trial, seen: Finding) -> bool:
+    return any(
+        (each.code, each.line, each.cell) == (seen.code, seen.line, seen.cell)
+        for each in trial.errors
+    )
