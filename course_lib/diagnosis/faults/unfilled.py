@@ -27,17 +27,18 @@ def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]
     """
     source, array = launcher.source, array_of(seen.cell)
     stores = source.accesses(array, store=True)
-    if array not in source.shared_names() or seen.line in {store.lineno for store in stores}:
-        return seen
     shown = next((trial for trial in trials if _shows(trial, seen)), None)
+    lines = {store.lineno for store in stores}
+    if shown is None or array not in source.shared_names() or seen.line in lines:
+        return seen
     there = {"array": array, "read": Line(seen.line or 0)}
     told = replace(seen, other_line=seen.line)
-    for store in stores[:MOST_LIFTED] if shown else ():
+    for store in stores[:MOST_LIFTED]:
         branch = next((each for each in source.ancestors(store) if isinstance(each, ast.If)), None)
         if branch and _fills_without(branch, store, launcher, shown, seen):
             test = Line(branch.test.lineno)
             return tell.again("filled under a test", told, store.lineno, **there, test=test)
-    if len({store.lineno for store in stores}) == 1:
+    if len(lines) == 1:
         return tell.again("filled here", told, stores[0].lineno, **there)
     return seen
 

@@ -46,7 +46,9 @@ tell = Words(
             "beside it?",
         ),
         # Cells that nobody fills.
-        "filled here": Wording("", "{seen} It is read at {read}. Only this line writes to {array}."),
+        "filled here": Wording(
+            "", "{seen} It is read at {read}. Only this line writes to {array}."
+        ),
         "filled under a test": Wording(
             "",
             "{seen} It is read at {read}. This line fills {array}, but only where the test at "

@@ -254,18 +254,19 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
         "threads have done so?"
     )
     if race.code == "race-read-after-write":
-        message = say(
-            "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
-            "at {first_line} has arrived. {lacks}",
-            **facts,
-            **{LACKS: True} if race.waited_at else {},
-            lacks=say(
+        lacks = "Between the two there must be a cp_async_wait and then a cuda.syncthreads()."
+        if race.waited_at:
+            facts = {**facts, LACKS: True}
+            lacks = say(
                 "The wait at {waited_at} waits only for each thread's own copies, and no "
                 "cuda.syncthreads() follows it before the read.",
                 waited_at=Line(race.waited_at),
             )
-            if race.waited_at
-            else "Between the two there must be a cp_async_wait and then a cuda.syncthreads().",
+        message = say(
+            "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
+            "at {first_line} has arrived. {lacks}",
+            **facts,
+            lacks=lacks,
         )
     elif race.code == "race-write-after-read":
         message = say(

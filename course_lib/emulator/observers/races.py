@@ -62,8 +62,8 @@ class Race:
     several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
     the two would order them. `beside_threads`: a copy or product that a thread has started does
     one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
-    though the first was still under way; `waited_at`: the line of the wait, before the second one, in
-    which the first one, an asynchronous copy, has landed; `order`: that of the second access.
+    though the first was still under way; `waited_at`: the line of the wait in which the first, an
+    asynchronous copy, landed before the second one; `order`: that of the second access.
     """
 
     code: str
