@@ -169,9 +169,11 @@ def verdict(rows: Sequence[Row]) -> str:
     """The aims beside what was reached."""
     below = [row.kernel for row in rows if row.ratio < AIMS.get(row.kernel, AIM)]
     median = statistics.median(row.ratio for row in rows)
+    higher = "".join(f", and {aim} for {kernel}" for kernel, aim in AIMS.items())
     return (
-        f"Median {median:.0f}x (aim {AIM_MEDIAN}x), least {min(row.ratio for row in rows):.1f}x "
-        f"(aim {AIM}x, {AIMS}); below their aim: {', '.join(below) or 'none'}."
+        f"The median ratio is {median:.0f} (we aim for {AIM_MEDIAN}), and the smallest is "
+        f"{min(row.ratio for row in rows):.1f} (we aim for {AIM}{higher}). "
+        f"Kernels below their aim: {', '.join(below) or 'none'}."
     )
 
 

@@ -108,7 +108,9 @@ def test_the_summary_counts_what_the_table_says() -> None:
         "placed" if PLACE.search(where) else "left out" if "left out" in where else "later"
         for _, _, where in ROWS
     )
-    said = re.search(r"\*\*(\d+) placed, (\d+) to come, (\d+) left out\.\*\*", PAGE)
+    said = re.search(
+        r"(\d+) elements are placed, (\d+) are still to come, and (\d+) are left out", PAGE
+    )
     assert said, "the page has no summary"
     assert [int(number) for number in said.groups()] == [
         found["placed"],

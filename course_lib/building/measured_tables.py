@@ -77,7 +77,8 @@ def tensor_cores() -> str:
         ),
     )  # fmt: skip
     return (
-        f"{profiled[0].label}, {SIZE}³, one launch. The percentages say how busy each unit was:\n\n"
+        f"{profiled[0].label}, {SIZE}³, one launch. "
+        f"The percentages show how busy each unit was:\n\n"
         f"{busy}\n\n"
         f"{bench.label}, {SIZE}³, TFLOP/s:\n\n{loaded}"
     )
