@@ -130,14 +130,8 @@ def checked(value: Any) -> Any:
     if kind in (tuple, list):
         count(value)
         for each in value:
-            if type(each) in (list, set):
-                raise Stop(
-                    "unsupported", say("{kind} is not supported here.", kind=_INSIDE[type(each)])
-                )
+            _item(each)
     return value
-
-
-_INSIDE: dict[type, str] = {list: "A list inside another sequence", set: "A set inside a sequence"}
 
 
 def _too_long() -> Stop:
@@ -256,18 +250,19 @@ def set_element(items: Any, index: Any, value: Any) -> None:
         raise Stop("wrong-formula", "Only an element of a list can be changed.")
     if isinstance(index, slice):
         raise Stop("unsupported", "Several elements at once cannot be changed here.")
-    items[index] = _item(value)
+    items[index] = _item(value, items)
 
 
 def add_item(items: list[Any], value: Any) -> None:
     """`items.append(value)`."""
-    items.append(_item(value))
+    items.append(_item(value, items))
     checked(items)
 
 
-def _item(value: Any) -> Any:
-    if isinstance(value, (list, set)):
-        raise Stop("unsupported", "A list or a set inside another sequence is not supported here.")
+def _item(value: Any, items: list[Any] | None = None) -> Any:
+    """What a sequence may hold: also lists, but no list can come to lie in itself."""
+    if type(value) is list and (value is items or any(type(each) is list for each in value)):
+        raise Stop("unsupported", "Lists inside lists inside lists are not supported here.")
     return value
 
 
