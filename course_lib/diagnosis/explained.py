@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.codes import OUTSIDE, array_of
 from course_lib.diagnosis.faults.unfilled import told_where_filled
 from course_lib.diagnosis.ideas import idea_behind, ideas_of
 from course_lib.diagnosis.launcher import Launcher
@@ -129,7 +129,10 @@ class CauseSearch:
         if not self.is_needed or self.launcher.problem.boxes:
             return None
         counted = [trial for trial in self.trials if trial.case.is_counted]
-        return Search(self.launcher, counted, self.ranks).repair()
+        search = Search(self.launcher, counted, self.ranks)
+        array = array_of(self.seen.cell)
+        is_left = self.seen.code in OUTSIDE and array in self.launcher.source.own_arrays()
+        return search.repair() or (search.larger_array(array) if is_left else None)
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -160,7 +163,10 @@ class CauseSearch:
         seen = self.idea or (None if self.seen.code in NUMBERS else self.seen)
         known = [seen.line] if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
-        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *known, *of_facts])
+        errors = (error for trial in self.trials for error in trial.errors)
+        leaving = {error.line for error in errors if error.code in OUTSIDE and error.line}
+        lossy = self.launcher.limits.lossy_casts()
+        lines = dict.fromkeys([*lossy, *known, *sorted(leaving), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
 
     @cached_property

@@ -26,6 +26,7 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
+from course_lib.diagnosis.source.tree import Path, names_bound, walk
 from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
@@ -122,6 +123,25 @@ class Search:
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
         singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
         return self.first_verified(self.pairs(singly, wide), order)
+
+    def larger_array(self, array: str) -> Edit | None:
+        """An array of the answer's own, twice as long along each axis: if that is all it lacks.
+
+        The copies of a launch share the sizes of arrays, so this change is tried by itself.
+        """
+        source = self.launcher.source
+        for tree in source.functions:
+            for node, path in walk(tree):
+                if not (isinstance(node, ast.Assign) and source.makes_array(node)):
+                    continue
+                call = node.value
+                if array in names_bound(node) and isinstance(call, ast.Call) and call.args:
+                    new: dict[Path, ast.expr] = {
+                        (*path, ("value", None), ("args", 0)): _doubled(call.args[0])
+                    }
+                    edit = Edit("array too small", node.lineno, 1, tree, new)
+                    return edit if self.is_right(edit, self.trials) else None
+        return None
 
     def telling_block(self, trial: Trial) -> tuple[int, int] | None:
         """A block of which nothing that it writes is right; None if there is none."""
@@ -377,6 +397,14 @@ class Search:
         arguments = self.arguments(trial)
         profile = emulation[launch.grid, launch.block](*arguments)
         return profile, np.asarray(arguments[-1])
+
+
+def _doubled(shape: ast.expr) -> ast.expr:
+    if isinstance(shape, ast.Tuple):
+        return ast.Tuple([_doubled(side) for side in shape.elts], ast.Load())
+    if isinstance(shape, ast.Constant) and isinstance(shape.value, int):
+        return ast.Constant(2 * shape.value)
+    return ast.BinOp(ast.Constant(2), ast.Mult(), shape)
 
 
 def _without_refused(edits: list[Edit], rejected: KernelRejected) -> list[list[Edit]]:

@@ -51,9 +51,9 @@ def _groups(races: Sequence[Finding], trees: Sequence[ast.AST]) -> Iterator[list
 
 def _ends(race: Finding) -> tuple[int, int]:
     """The line behind which a barrier is missing, and the one that should come after it."""
-    lines = (race.other_line or 0, race.line or 0)
-    is_told_first = "waited_at" in facts_of(race.message)
-    return lines[::-1] if is_told_first else lines
+    facts = facts_of(race.message)
+    first = facts["waited_at" if "lacks" in facts else "first_line"]
+    return first.number, facts["second_line"].number  # type: ignore[attr-defined]
 
 
 def _in_two_arms(tree: ast.AST, first: int, last: int) -> bool:
