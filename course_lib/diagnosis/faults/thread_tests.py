@@ -181,14 +181,19 @@ LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 def explain_divergence(each: Finding, source: Source) -> Finding:
-    """A barrier that not all threads reach, at the branch or the loop that parts them."""
+    """A barrier that not all threads reach, at the loop or the exit that parts them; in a branch,
+    it is the barrier that stands in the wrong place."""
     line = None
     if len(each.threads) > 1:
         gone = facts_of(each.message).get("why") == "has already returned"
         line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
     if line is None or line == each.line:
         return each
-    return tell.again("parted", each, line, line=Capital(Line(line)))
+    barrier = source.at_line(each.line or 0)
+    around = source.ancestors(barrier) if barrier else ()
+    branches = {node.test.lineno for node in around if isinstance(node, ast.If)}
+    at = each.line if line in branches else line
+    return tell.again("parted", each, at, line=Capital(Line(line)))
 
 
 def _exit_line(source: Source) -> int | None:

@@ -26,7 +26,7 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.source.tree import Path, names_bound, walk
+from course_lib.diagnosis.source.tree import Path, walk
 from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
@@ -130,16 +130,12 @@ class Search:
         The copies of a launch share the sizes of arrays, so this change is tried by itself.
         """
         source = self.launcher.source
+        call = source.own_arrays().get(array)
         for tree in source.functions:
             for node, path in walk(tree):
-                if not (isinstance(node, ast.Assign) and source.makes_array(node)):
-                    continue
-                call = node.value
-                if array in names_bound(node) and isinstance(call, ast.Call) and call.args:
-                    new: dict[Path, ast.expr] = {
-                        (*path, ("value", None), ("args", 0)): _doubled(call.args[0])
-                    }
-                    edit = Edit("array too small", node.lineno, 1, tree, new)
+                if node is call and call.args:
+                    new: dict[Path, ast.expr] = {(*path, ("args", 0)): _doubled(call.args[0])}
+                    edit = Edit("array too small", call.lineno, 1, tree, new)
                     return edit if self.is_right(edit, self.trials) else None
         return None
 

@@ -78,7 +78,7 @@ SAYS = {
         "What is the largest number that occurs here, and the largest that this type can hold?",
     ),
     "array too small": (
-        "make the array in {text} larger",
+        "make {text} larger",
         "How many elements of this array does the kernel use?",
     ),
     "array": ("use another array in {text}", "Which array holds what is needed here?"),
@@ -157,7 +157,7 @@ def _text_of(edit: Edit) -> str:
     if edit.kind in ("name", "number"):  # wherever it stands
         return _first_line(node_at(edit.tree, edit.paths[0]))
     if edit.kind == "array too small":
-        return _first_line(node_at(edit.tree, edit.paths[0][:-2]))
+        return _first_line(node_at(edit.tree, edit.paths[0][:-1]))
     if edit.kind == "order":
         return _first_line(node_at(edit.tree, min(edit.paths)))
     first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))
