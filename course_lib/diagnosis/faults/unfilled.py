@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import array_of
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.source.tree import walk
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import KernelRejected
 from course_lib.wording.findings import Finding
-from course_lib.wording.sentences import Line
+from course_lib.wording.sentences import Line, facts_of
 
 MOST_LIFTED = 6  # stores whose test is left out
 
@@ -27,9 +28,10 @@ def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]
     """
     source, array = launcher.source, array_of(seen.cell)
     stores = source.accesses(array, store=True)
-    shown = next((trial for trial in trials if _shows(trial, seen)), None)
+    shown = next((trial for trial in trials if _is_among(trial.errors, seen)), None)
     lines = {store.lineno for store in stores}
-    if shown is None or array not in source.shared_names() or seen.line in lines:
+    is_late = "line" in facts_of(seen.hint)  # another line fills the cell, and after the read
+    if shown is None or is_late or array not in source.shared_names() or seen.line in lines:
         return seen
     there = {"array": array, "read": Line(seen.line or 0)}
     told = replace(seen, other_line=seen.line)
@@ -53,16 +55,15 @@ def _fills_without(
             if node is branch:
                 decided = {(*path, ("test", None)): ast.Constant(holds)}
                 edit = Edit("", branch.lineno, 0, tree, decided)  # type: ignore[arg-type]
-                changed = launcher.with_kernel(edit.applied(launcher.answer.kernel))
-                try:
-                    return not _shows(changed.run(trial.case), seen)
+                changed = edit.applied(launcher.answer.kernel)
+                try:  # where all threads store there, they race; that says nothing of the cell
+                    profile, _ = Search(launcher, [trial]).watched(trial, changed, races=False)
                 except KernelRejected:
                     return False
+                return not _is_among(profile.findings, seen)
     return False
 
 
-def _shows(trial: Trial, seen: Finding) -> bool:
-    return any(
-        (each.code, each.line, each.cell) == (seen.code, seen.line, seen.cell)
-        for each in trial.errors
-    )
+def _is_among(findings: Iterable[Finding], seen: Finding) -> bool:
+    place = seen.code, seen.line, seen.cell
+    return any((each.code, each.line, each.cell) == place for each in findings)

@@ -374,8 +374,8 @@ class Search:
         right = replace(trial.outcome, got=output).right.all()
         return bool(right) and all(finding.severity != "error" for finding in profile.findings)
 
-    def watched(self, trial: Trial, kernel: Kernel) -> tuple[Profile, Array]:
-        """A kernel in a launch, as the emulator sees it, and the output.
+    def watched(self, trial: Trial, kernel: Kernel, races: bool = True) -> tuple[Profile, Array]:
+        """A kernel in a launch, as the emulator sees it, and the output; `races`: or but for races.
 
         Raises:
             KernelRejected: if it cannot be launched.
@@ -387,6 +387,7 @@ class Search:
             schedule=case.schedule,
             seed=launcher.seed,
             counters=False,
+            races=races,
             budget=replace(BUDGET, steps=case.steps(launcher.problem)),
             outputs=launcher.names[-1:] if launcher.problem.starts_blank else (),
         )
