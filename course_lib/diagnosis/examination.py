@@ -153,6 +153,7 @@ FINAL = {
 }
 
 
+FEW = 1_500  # steps, for the share of a thread that does not do everybody's work
 MORE_STEPS = 12  # than in the exact launch: of one with sides up to three times as long
 
 
@@ -232,12 +233,16 @@ class Examination:
         for case in cases:
             if case.further and all(trial.right for trial in trials):
                 continue
+            is_brief = bool(trials) and all_meet(trials[0]) and self.stores_in_a_loop()
+            if is_brief:  # each thread may go through all elements
+                self.launcher.most_steps = FEW
             trial = self.launched_either_way(case)
-            if case.along is not None and runs_out(trial) and not all(t.right for t in trials):
+            beyond = case.along is not None and not all(trial.right for trial in trials)
+            if runs_out(trial) and (is_brief or beyond):
                 break  # shorter launches that end, and are wrong, say more
             trials.append(trial)
             yield trial
-            if is_hopeless(trials[-1]) or (all_meet(trials[-1]) and self.stores_in_a_loop()):
+            if is_hopeless(trials[-1]):
                 break
 
     def launched_either_way(self, case: Case) -> Trial:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.codes import OUTSIDE, array_of
+from course_lib.diagnosis.faults.unfilled import told_where_filled
 from course_lib.diagnosis.ideas import idea_behind, ideas_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import by_how_much
@@ -49,6 +50,7 @@ OF_THE_NUMBERS = {BEFORE: "uninitialised-read", NOT_MEANT: "wrong-index"}
 MOST_LOOKED_AT = 3  # launches, beside the exact one, for an idea
 # A change there says more than what the numbers equal.
 OF_A_PLACE = ("wrong-loop-bound", "wrong-index", "wrong-bounds-check")
+UNFILLED = "uninitialised-read"
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -63,7 +65,7 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     better = explanation.told()
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
         return [better, *(each for each in found if each.severity != "error")]
-    return [better if each is first else each for each in found]
+    return [better if each is first else explanation.at_its_store(each) for each in found]
 
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
@@ -105,7 +107,15 @@ class CauseSearch:
             return self.by_a_fact(self.telling)
         if self.seen.code == "wrong-result":
             return self.unexplained()
+        if self.seen.code == UNFILLED:
+            return self.at_its_store(self.seen)
         return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
+
+    def at_its_store(self, seen: Finding) -> Finding:
+        """A read of an empty cell where that should have been filled; others as they are."""
+        if seen.code != UNFILLED:
+            return seen
+        return told_where_filled(seen, self.launcher, self.trials)
 
     def says_less(self, fact: Fact) -> bool:
         """Does this fact say less than the finding? Terms are missing in no order, or all are
@@ -119,7 +129,10 @@ class CauseSearch:
         if not self.is_needed or self.launcher.problem.boxes:
             return None
         counted = [trial for trial in self.trials if trial.case.is_counted]
-        return Search(self.launcher, counted, self.ranks).repair()
+        search = Search(self.launcher, counted, self.ranks)
+        array = array_of(self.seen.cell)
+        is_left = self.seen.code in OUTSIDE and array in self.launcher.source.own_arrays()
+        return search.repair() or (search.larger_array(array) if is_left else None)
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -150,7 +163,10 @@ class CauseSearch:
         seen = self.idea or (None if self.seen.code in NUMBERS else self.seen)
         known = [seen.line] if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
-        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *known, *of_facts])
+        errors = (error for trial in self.trials for error in trial.errors)
+        leaving = {error.line for error in errors if error.code in OUTSIDE and error.line}
+        lossy = self.launcher.limits.lossy_casts()
+        lines = dict.fromkeys([*lossy, *known, *sorted(leaving), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
 
     @cached_property

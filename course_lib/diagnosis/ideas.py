@@ -45,7 +45,7 @@ def _computed(idea: WrongIdea, outcome: Outcome) -> Array:
 def _contradicts(outcome: Outcome, idea: WrongIdea) -> bool:
     """Is there a number where the idea has another one?"""
     values = _computed(idea, outcome)
-    if not idea.code or not np.isfinite(values).all() or not outcome.known.any():
+    if not np.isfinite(values).all() or not outcome.known.any():
         return False
     if outcome.right.all():
         return not _near(outcome, values, idea.room or ROOM)[outcome.known].all()

@@ -78,6 +78,7 @@ class Launcher:
         self.typings: Typings = {}
         self.handed_on: dict[tuple[Case, bool], bool] = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
+        self.most_steps = BUDGET.steps  # of a launch that is still to come
         self.limits = Limits()
         self.choice = choice or LaunchConfiguration()
         self.constants: dict[str, object] = dict(self.choice.constants)
@@ -242,7 +243,7 @@ class Launcher:
             return case.allowed
         extra = sum(map(self.extra_steps, (*self.spent, case)))
         left = self.problem.steps_of_all + extra - sum(self.spent.values())
-        return max(1, min(self.allowance(case), left))
+        return max(1, min(self.allowance(case), left, self.most_steps))
 
     def allowance(self, case: Case) -> int:
         """The steps of a launch, and for a long text those that its statements take once."""

@@ -79,6 +79,18 @@ def test_reading_what_was_not_waited_for(schedule: str, changed: dict[str, str])
 
 
 @every_case("schedule", SCHEDULES)
+@every_case(
+    "changed", [{"meet": "pass"}, {"wait": "cuda.syncthreads()", "meet": "cp_async_wait(1)"}]
+)
+def test_a_wait_without_a_barrier_behind_it(schedule: str, changed: dict[str, str]) -> None:
+    program, profile, _ = two_groups(schedule, **changed)
+    (found,) = [each for each in profile.errors if len(each.threads) > 1]
+    waits = line_of(program, "cp_async_wait(1)")
+    assert (found.line, found.other_line) == (waits, line_of(program, "# read"))
+    assert facts_of(found.message)["waited_at"] == Line(waits)
+
+
+@every_case("schedule", SCHEDULES)
 def test_why_a_copy_was_not_waited_for(schedule: str) -> None:
     _, profile, _ = two_groups(schedule, commit="cp_async_wait(0)", wait="pass")
     assert "waited" in str(facts_of(profile.errors[0].message)["lacks"])
@@ -140,7 +152,7 @@ def test_a_buffer_that_is_filled_while_others_read_it() -> None:
     lines = {(each.code, each.other_line, each.line) for each in profile.errors}
     fill, use = line_of(program, "# fill"), line_of(program, "# use")
     assert ("race-write-after-read", use, fill) in lines
-    assert ("race-read-after-write", fill, use) in lines
+    assert ("race-read-after-write", use, line_of(program, "cp_async_wait(0)")) in lines
     assert not np.allclose(out, A.reshape(4, 64, 4).sum(axis=(0, 2))[::-1], rtol=1e-5)
 
 

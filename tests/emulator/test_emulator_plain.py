@@ -180,6 +180,14 @@ PROGRAMS = {
             squares = [i * i for i in range(n)]
             return i, tuple(squares)
     """,
+    "lists and sets in a list": """
+        def f(n):
+            words, rows = [set() for _ in range(4)], [[0] * 3 for _ in range(2)]
+            for lane in range(32):
+                words[lane * n % 4].add(lane * n)
+                rows[lane % 2][lane % 3] += 1
+            return max(len(each) for each in words), rows, [[1], 2] == [[1], 2]
+    """,
     "None and True": """
         def f(n):
             nothing = None
@@ -427,6 +435,9 @@ def test_deep_nesting_of_a_text_is_refused():
         ("return {1} | {2}", "unsupported"),
         ("return {(1, 2)}", "unsupported"),
         ("s = {1}; a = [s.add(k + 1) for k in s]", "wrong-formula"),
+        ("a = []; a.append(a)", "unsupported"),
+        ("a = [0]; a[0] = (a,)", "unsupported"),
+        ("return [[[1]]]", "unsupported"),
         ("return 1j", "unsupported"),
         ("return b'x'", "unsupported"),
         ("return (-8) ** 0.5", "unsupported"),

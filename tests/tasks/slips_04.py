@@ -42,7 +42,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         # shows
         (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile["),
         # shows
-        (ROW, "row, column = number // 16, number % 16", "out-of-bounds-write", "tile[row"),
+        (ROW, "row, column = number // 16, number % 16", "wrong-index", "row, column ="),
         (ROW, "row, column = number % 8, number // 8", "wrong-index", "row, column ="),
         (COLUMN, "A[row, column]", "wrong-index", "tile["),
         (COLUMN, "A[8 + row, column]", "out-of-bounds-read", "tile["),

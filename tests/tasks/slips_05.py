@@ -57,7 +57,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "total +="),
         ("[63 - i]\n        " + BARRIER, "[63 - i]\n", "race-write-after-read", "buffer[i] ="),
         ("        cuda.syncthreads()\n        total", "        if i < 32:\n            "
-         "cuda.syncthreads()\n        total", "barrier-divergence", "if i < 32"),
+         "cuda.syncthreads()\n        total", "barrier-divergence",
+         "            cuda.syncthreads()"),
         (BARRIER + "        total", BARRIER + "    for t in range(4):\n        total",
          "wrong-formula", "total +="),
     ],
@@ -103,7 +104,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("tile[ty + i, tx + j]", "tile[ty, tx]", "wrong-formula", "total +"),
         ("ty + n // 20 - 2, column - tx + n % 20 - 2", "ty + n // 20, column - tx + n % 20",
          "wrong-formula", "tile[n //"),
-        ("16 * ty + tx, 400, 256", "16 * ty + tx, 256, 256", "uninitialised-read", "total +="),
+        ("16 * ty + tx, 400, 256", "16 * ty + tx, 256, 256", "uninitialised-read", "tile[n"),
         ("0 <= r < A.shape[0] and 0 <= c < A.shape[1]", "r < A.shape[0] and c < A.shape[1]",
          "wrong-bounds-check", "inside ="),
         ("W[i, j] * tile[ty + i, tx + j]", "W[j, i] * tile[ty + i, tx + j]", "wrong-index",

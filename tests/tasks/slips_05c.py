@@ -35,7 +35,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         # The usual mend of someone who knows the rule, and not where the two threads meet.
         (BEFORE, "        if t >= step:\n            before = part[t - step]\n"
          "            cuda.syncthreads()\n            part[t] += before\n"
-         "        cuda.syncthreads()\n", "barrier-divergence", "if t >="),
+         "        cuda.syncthreads()\n", "barrier-divergence", "            cuda.syncthreads()"),
         ("        part[t] += before\n        cuda.syncthreads()\n", "        part[t] += before\n",
          "race-read-after-write", "before = part"),
         (BEFORE, BEFORE.replace("        cuda.syncthreads()\n", "", 1), "race-write-after-read",
@@ -52,7 +52,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (IN_RANGE + LOAD + "    cuda.syncthreads()\n" + IN_RANGE
          + "        y[i] = part[t + 1] - part[t]\n",
          IN_RANGE + LOAD + "        cuda.syncthreads()\n        y[i] = part[t + 1] - part[t]\n"
-         "    else:\n        cuda.syncthreads()\n", "barrier-divergence", "if i < x"),
+         "    else:\n        cuda.syncthreads()\n", "barrier-divergence",
+         "        cuda.syncthreads()"),
         (IN_RANGE + LOAD + "    cuda.syncthreads()\n" + IN_RANGE,
          "    if i >= x.shape[0]:\n        return\n" + LOAD.replace("        ", "    ", 1)
          .replace("\n        ", "\n    ") + "    cuda.syncthreads()\n    if True:\n",
@@ -63,7 +64,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("part[t + 1] - part[t]", "part[t] - part[t + 1]", "wrong-formula", "y[i] ="),
         ("part[0] = x[i - 1] if", "part[0] = x[i] if", "wrong-index", "part[0] ="),
         ("        if t == 0:\n            part[0] = x[i - 1] if i > 0 else float32(0)\n", "",
-         "uninitialised-read", "y[i] ="),
+         "uninitialised-read", "part[t + 1] ="),
         (IN_RANGE + LOAD, LOAD.replace("        ", "    ", 1).replace("\n        ", "\n    "),
          "out-of-bounds-read", "part[t + 1] ="),
     ],

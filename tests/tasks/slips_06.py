@@ -13,7 +13,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(t + 1) % 64", "(t - 1) % 64", "wrong-index", "y[i] ="),
         ("numbers[(t + 1) % 64]", "x[i - t + (t + 1) % 64]", "not-used", "numbers = cuda"),
         ("numbers[t] = x[i]", "numbers[t] = x[t]", "wrong-index", "numbers[t] ="),
-        ("cuda.shared.array(64", "cuda.shared.array(32", "out-of-bounds-write", "numbers[t] ="),
+        ("cuda.shared.array(64", "cuda.shared.array(32", "out-of-bounds-write", "numbers = cuda"),
         ("numbers[t] =", "numbers[i] =", "wrong-index", "numbers[i] ="),
         ("shared.array", "local.array", "uninitialised-read", "y[i] ="),
         ("(t + 1) % 64", "t + 1 % 64", "wrong-index", "y[i] ="),

@@ -86,6 +86,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("y, x = 8 * row, t // 32 * 32 + 8 * column", "y, x = 8 * column, t // 32 * 32 + 8 * row",
          "wrong-index", "row, column = lane_place(t % 32)"),
         ("y, x = 8 * row, t // 32 * 32 + 8 * column", "y, x = 4 * row, t // 32 * 32 + 4 * column",
-         "race-write-after-write", "y, x"),
+         "wrong-index", "y, x"),
     ],
 }  # fmt: skip

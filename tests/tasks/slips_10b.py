@@ -23,7 +23,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("total += rows", "total = rows", "accumulator-error", "total ="),
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
-         "barrier-divergence", "if warp == 1 and s"),
+         "barrier-divergence", "            cuda.syncthreads()"),
         (TURN, ADDS, "wrong-index", "warp, lane ="),  # shows
         (TURN, FETCHES, "wrong-bounds-check", "if cuda.threadIdx.x > 32 and s"),
         ("if warp == 1:\n", "if cuda.threadIdx.x > 32:\n", "incomplete-output",

@@ -58,7 +58,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (ROUND, "        if t < half:\n            parts[t] +=", "race-read-after-write",
          "parts[t] += parts[t + half]"),
         (ROUND, "        if t < half:\n            cuda.syncthreads()\n            parts[t] +=",
-         "barrier-divergence", "if t < half:"),
+         "barrier-divergence", "            cuda.syncthreads()"),
         ("    total = parts[0]\n", "", "hardcoded-answer",
          "Y[row, j] = math.exp(X[row, j] - top) / total"),  # shows
         ("    half = 64\n    while half > 0:\n        cuda.syncthreads()\n        if t < half:\n"
@@ -159,7 +159,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        sums[t // 32] = total\n    cuda.syncthreads()", "        sums[t // 32] = total",
          "race-read-after-write", "total += sums[warp]"),
         ("    if t % 32 == 0:\n        sums[t // 32]", "    if t % 64 == 0:\n        sums[t // 32]",
-         "uninitialised-read", "total += sums[warp]"),
+         "uninitialised-read", "sums[t // 32] ="),
         ("range(t + 4096, columns, 256):\n        total", "range(t, columns, 256):\n        total",
          "accumulator-error", "share = float32(1) / total"),  # shows
         ("share = float32(1) / total", "share = 1 / total", "float64-arithmetic",

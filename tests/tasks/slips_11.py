@@ -9,7 +9,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "padded_scores": [
         ("(32, 33)", "(32, 32)", "bank-conflict", "score +="),
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "score +="),
-        ("    sK[y + 16, x] = K[first + y + 16, x]\n", "", "uninitialised-read", "score +="),
+        ("    sK[y + 16, x] = K[first + y + 16, x]\n", "", "uninitialised-read", "sK[y, x] ="),
         ("sQ[y, k] * sK[x, k]", "sQ[y, k] * sK[k, x]", "wrong-index", "score +="),
         ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]", "K[first // 2 + y, x]\n"
          "    sK[y + 16, x] = K[first // 2 + y + 16, x]", "wrong-formula", "sK[y, x] = K"),
@@ -60,6 +60,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (f"        top = new\n{WAIT}", "        top = new\n", "race-write-after-read",
          "handed[y, x] ="),
         (f"        top = new\n{WAIT}", f"        top = new\n        if x == 0:\n    {WAIT}",
-         "barrier-divergence", "        if x == 0"),
+         "barrier-divergence", "            cuda.syncwarp()"),
     ],
 }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from course_lib.diagnosis.faults.words import BEFORE_ANOTHER, CLAUSE, JOINED, tell
 from course_lib.diagnosis.source.source import Source, Threads, Value, value_in
-from course_lib.diagnosis.source.tree import indices_of, part_of
+from course_lib.diagnosis.source.tree import indices_of, names_in, part_of
 from course_lib.emulator import OpenLoop
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Capital, Line, Sentence, facts_of, one_after_another, say
@@ -181,14 +181,20 @@ LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 def explain_divergence(each: Finding, source: Source) -> Finding:
-    """A barrier that not all threads reach, at the branch or the loop that parts them."""
+    """A barrier that not all threads reach, at the branch, the loop or the exit that parts them; a
+    `syncthreads` in a branch is itself in the wrong place."""
     line = None
     if len(each.threads) > 1:
         gone = facts_of(each.message).get("why") == "has already returned"
         line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
     if line is None or line == each.line:
         return each
-    return tell.again("parted", each, line, line=Capital(Line(line)))
+    barrier = source.at_line(each.line or 0)
+    is_plain = barrier and names_in(barrier) & {"syncthreads", "syncwarp"}
+    around = source.ancestors(barrier) if barrier and is_plain else ()
+    branches = {node.test.lineno for node in around if isinstance(node, ast.If)}
+    at = each.line if line in branches else line
+    return tell.again("parted", each, at, line=Capital(Line(line)))
 
 
 def _exit_line(source: Source) -> int | None:

@@ -45,6 +45,15 @@ tell = Words(
             "Which single element belongs to this thread, and which thread computes the element "
             "beside it?",
         ),
+        # Cells that nobody fills.
+        "filled here": Wording(
+            "", "{seen} It is read at {read}. Only this line writes to {array}."
+        ),
+        "filled under a test": Wording(
+            "",
+            "{seen} It is read at {read}. This line fills {array}, but only where the test at "
+            "{test} holds.",
+        ),
         # Accesses of several neighbours by a flat index.
         "rows of another length": Wording(
             "",

@@ -36,6 +36,7 @@ MOST_CELLS = 600  # of one array, for one element
 EXACT = 1e-12  # more than float64 rounds
 CLEARLY = 16  # times as large as what rounding may do to it
 FAINT = 1 / 8  # of the noise: a cell that should take part, and moves the outcome by more, does
+MOST_SAMPLED, MANY_MORE = 16, 4  # cells, by which it is told whether only the largest count
 LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
 LONGER, LEAST_STEPS = 8, 2_000  # a change may make a launch so much longer than it was
 BYTES = 1 << 30
@@ -244,22 +245,55 @@ class Experiment:
 
     def _with_others(self, number: int, cells: Array) -> tuple[Array, ...]:
         """The inputs, with some cells of one changed."""
+        return self._with(number, cells, self._other_than(number))
+
+    def _with(
+        self, number: int, cells: Array, other: Callable[[Array], Array]
+    ) -> tuple[Array, ...]:
         changed = self.inputs[number].copy(order="K")
-        changed.flat[cells] = self._other_than(number)(changed.flat[cells])
+        changed.flat[cells] = other(changed.flat[cells])
         return (*self.inputs[:number], changed, *self.inputs[number + 1 :])
 
     def _expected_of_changed(self, number: int, cells: Array) -> Array:
         return self.launcher.problem.result(*self._with_others(number, cells)).reshape(-1)
 
     def _other_than(self, number: int) -> Callable[[Array], Array]:
-        """What a changed cell of an input holds: half of it with the other sign, or half as much
-        again where a formula takes no such numbers. Neither a square nor a size hides that."""
+        """What a changed cell of an input holds. Where only the largest numbers count, a number
+        that is larger than all."""
+        return self._larger(number) if self.is_of_the_largest[number] else self._smaller(number)
+
+    def _larger(self, number: int) -> Callable[[Array], Array]:
+        values = self.inputs[number]
+        largest = 1 + 2 * np.abs(values).max(initial=0)
+        return lambda cells: np.full_like(cells, largest)
+
+    def _smaller(self, number: int) -> Callable[[Array], Array]:
+        """Half of it with the other sign, or half as much again where a formula takes no such
+        numbers. Neither a square nor a size hides that."""
         inputs = list(self.inputs)
         inputs[number] = inputs[number] * np.float32(-0.5)
         if self.launcher.problem.has_answer(*inputs):
             return lambda values: np.where(values == 0, np.float32(1), values * np.float32(-0.5))
         name = (*self.launcher.problem.formats, "float32")[number]
         return lambda values: rounded(np.asarray(values * 1.5, np.float32), name)
+
+    @cached_property
+    def is_of_the_largest(self) -> list[bool]:
+        """Of each input: do many more cells move the result once they are larger than all others,
+        as for a maximum?"""
+        return [
+            self._moving(number, self._larger(number))
+            > MANY_MORE * self._moving(number, self._smaller(number))
+            for number in range(len(self.inputs))
+        ]
+
+    def _moving(self, number: int, other: Callable[[Array], Array]) -> int:
+        """How many of some cells move the result that should come out."""
+        result = self.launcher.problem.result
+        some = _some(np.arange(np.size(self.inputs[number])), MOST_SAMPLED)
+        moved = [result(*self._with(number, cell, other)) for cell in some[:, None]]
+        off = (np.abs(each.reshape(-1) - self.expected) > self.room for each in moved)
+        return sum(bool(each.any()) for each in off)
 
     def _table(self, number: int, cells: Array) -> DependenceTable:
         at, groups = self.watched, [*cells[:, None]]

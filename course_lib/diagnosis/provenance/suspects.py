@@ -237,13 +237,12 @@ class Suspects(TextPlaces):
         self, stores: Iterable[ast.expr], loads: Iterable[ast.expr]
     ) -> Iterator[int]:
         """Where what is stored is right, and the place is not: the store, or what it alone uses."""
-        used = set().union(*map(variables_in, loads))
         for store in stores:
-            alone = variables_in(store) - used - {*self.source.parameters}
             made = [
                 assignment.lineno
-                for name in sorted(alone)
+                for name in sorted(variables_in(store) - {*self.source.parameters})
                 for assignment in self.source.assignments(name)
+                if not _is_used(name, loads, behind=assignment.lineno)
             ]
             indices = indices_of(store) if isinstance(store, ast.Subscript) else ()
             worked_out = any(not isinstance(index, ast.Name) for index in indices)
@@ -339,6 +338,11 @@ class Suspects(TextPlaces):
 def _has(node: ast.AST, number: float) -> bool:
     """Does this number stand in a text?"""
     return any(isinstance(each, ast.Constant) and each.value == number for each in ast.walk(node))
+
+
+def _is_used(name: str, nodes: Iterable[ast.expr], behind: int) -> bool:
+    """Does a variable occur in one of these behind a line?"""
+    return any(name in variables_in(node) and node.lineno > behind for node in nodes)
 
 
 def _axes(fact: Fact) -> list[int]:

@@ -87,9 +87,8 @@ class TextPlaces:
         for site in self._feeding:
             statement = self.source.statement(site.node)
             value = getattr(statement, "value", None)
-            combines = isinstance(statement, ast.AugAssign) or isinstance(
-                value, ast.BinOp | ast.Call
-            )
+            works_out = isinstance(value, ast.BinOp | ast.Call) and value is not site.node
+            combines = isinstance(statement, ast.AugAssign) or works_out
             if isinstance(statement, Statement) and combines and statement not in found:
                 found.append(statement)
         return sorted(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.source.tree import (
+    BLOCK,
     asks_about_elements,
     last_name,
     names_bound,
@@ -16,6 +17,7 @@ from course_lib.diagnosis.source.tree import (
     node_at,
     root_name,
     variables_in,
+    wide_accesses,
 )
 
 INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
@@ -132,6 +134,8 @@ def _is_of_a_sum(node: ast.AST) -> bool:
     match node:
         case ast.Assign(value=ast.Call(func=function)) if last_name(function) in OF_TILES:
             return OF_TILES[last_name(function)]
+        case ast.Assign(value=ast.Call(func=function)) if last_name(function) in BLOCK:
+            return False
         case ast.AugAssign() | ast.Assign(value=ast.Constant() | ast.Call(args=[ast.Constant()])):
             return True
     return False
@@ -266,6 +270,7 @@ def _worked_out_from(tree: Function, names: frozenset[str]) -> frozenset[str]:
 def _uses(tree: Function) -> Iterator[tuple[str, ast.expr]]:
     """The indices, bounds of loops and tests of a function, each with its code."""
     for node in ast.walk(tree):
+        yield from ((INDEX, index) for _, index, _ in wide_accesses(node))
         match node:
             case ast.Subscript(slice=index):
                 yield INDEX, index

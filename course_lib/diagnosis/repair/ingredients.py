@@ -11,13 +11,21 @@ from typing import NamedTuple
 import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
-from course_lib.diagnosis.source.tree import Path, indices_of, names_bound, names_read, walk
+from course_lib.diagnosis.source.tree import (
+    Path,
+    indices_of,
+    names_bound,
+    names_read,
+    walk,
+    wide_accesses,
+)
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
 
 Array = np.ndarray
 ALIKE = 1e-5  # so far apart, results in float32 are off by the same factor
 DIGITS = ".6g"  # of a number that follows from them
+WIDE = 4  # elements that one wide access takes
 REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
 
@@ -110,6 +118,8 @@ class Ingredients:
             for node, _ in self.nodes
             if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 2
         }
+        if any(any(wide_accesses(node)) for node, _ in self.nodes):
+            numbers.add(str(WIDE))
         return [*sorted(self.constants), *sorted(numbers)]
 
     @cached_property

@@ -26,6 +26,7 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
+from course_lib.diagnosis.source.tree import Path, walk
 from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
@@ -122,6 +123,21 @@ class Search:
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
         singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
         return self.first_verified(self.pairs(singly, wide), order)
+
+    def larger_array(self, array: str) -> Edit | None:
+        """An array of the answer's own, twice as long along each axis: if that is all it lacks.
+
+        The copies of a launch share the sizes of arrays, so this change is tried by itself.
+        """
+        source = self.launcher.source
+        call = source.own_arrays().get(array)
+        for tree in source.functions:
+            for node, path in walk(tree):
+                if node is call and call.args:
+                    new: dict[Path, ast.expr] = {(*path, ("args", 0)): _doubled(call.args[0])}
+                    edit = Edit("array too small", call.lineno, 1, tree, new)
+                    return edit if self.is_right(edit, self.trials) else None
+        return None
 
     def telling_block(self, trial: Trial) -> tuple[int, int] | None:
         """A block of which nothing that it writes is right; None if there is none."""
@@ -358,8 +374,8 @@ class Search:
         right = replace(trial.outcome, got=output).right.all()
         return bool(right) and all(finding.severity != "error" for finding in profile.findings)
 
-    def watched(self, trial: Trial, kernel: Kernel) -> tuple[Profile, Array]:
-        """A kernel in a launch, as the emulator sees it, and the output.
+    def watched(self, trial: Trial, kernel: Kernel, races: bool = True) -> tuple[Profile, Array]:
+        """A kernel in a launch, as the emulator sees it, and the output; `races`: or but for races.
 
         Raises:
             KernelRejected: if it cannot be launched.
@@ -371,12 +387,21 @@ class Search:
             schedule=case.schedule,
             seed=launcher.seed,
             counters=False,
+            races=races,
             budget=replace(BUDGET, steps=case.steps(launcher.problem)),
             outputs=launcher.names[-1:] if launcher.problem.starts_blank else (),
         )
         arguments = self.arguments(trial)
         profile = emulation[launch.grid, launch.block](*arguments)
         return profile, np.asarray(arguments[-1])
+
+
+def _doubled(shape: ast.expr) -> ast.expr:
+    if isinstance(shape, ast.Tuple):
+        return ast.Tuple([_doubled(side) for side in shape.elts], ast.Load())
+    if isinstance(shape, ast.Constant) and isinstance(shape.value, int):
+        return ast.Constant(2 * shape.value)
+    return ast.BinOp(ast.Constant(2), ast.Mult(), shape)
 
 
 def _without_refused(edits: list[Edit], rejected: KernelRejected) -> list[list[Edit]]:

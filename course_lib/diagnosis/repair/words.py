@@ -77,6 +77,10 @@ SAYS = {
         "use a type that can hold larger numbers than the one in {text}",
         "What is the largest number that occurs here, and the largest that this type can hold?",
     ),
+    "array too small": (
+        "make {text} larger",
+        "How many elements of this array does the kernel use?",
+    ),
     "array": ("use another array in {text}", "Which array holds what is needed here?"),
     "off by one": (
         "use one more or one less than {text}",
@@ -152,6 +156,8 @@ def _text_of(edit: Edit) -> str:
         return _first_line(node_at(edit.tree, next(iter(edit.statements))[:-1]))
     if edit.kind in ("name", "number"):  # wherever it stands
         return _first_line(node_at(edit.tree, edit.paths[0]))
+    if edit.kind == "array too small":
+        return _first_line(node_at(edit.tree, edit.paths[0][:-1]))
     if edit.kind == "order":
         return _first_line(node_at(edit.tree, min(edit.paths)))
     first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))

@@ -24,9 +24,19 @@ THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gri
 def outside(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of an expression, without those that only compute an index."""
     yield node
+    indices = _indices_in(node)
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(node, ast.Subscript) and child is node.slice):
+        if child not in indices:
             yield from outside(child)
+
+
+def _indices_in(node: ast.AST) -> list[ast.expr]:
+    """The children of a node that say which elements it is about."""
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
+    if isinstance(node, ast.Call) and last_name(node.func).startswith(FRAGMENTS):
+        return node.args[1:]
+    return [index for _, index, _ in wide_accesses(node)]
 
 
 def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
@@ -38,6 +48,20 @@ def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
                 if isinstance(element, ast.Name) and element.id == name:
                     return part
     return value
+
+
+def set_to(statement: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    """The variables that a statement sets, each with what it is set to."""
+    for target in statement.targets:
+        for each in flat(target):
+            if isinstance(each, ast.Name):
+                yield each.id, part_of(statement, each.id) or statement.value
+
+
+def _makes_array(value: ast.expr) -> bool:
+    """Is it `cuda.shared.array(…)` or `cuda.local.array(…)`?"""
+    names = names_in(value.func) if isinstance(value, ast.Call) else set()
+    return "array" in names and bool(names & {"shared", "local"})
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -266,11 +290,13 @@ class AnswerTree:
 
     def shared_names(self) -> set[str]:
         """The variables that hold shared arrays."""
-        names = set()
-        for node in self.walk():
-            if isinstance(node, ast.Assign) and "shared" in names_in(node.value):
-                names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        return names
+        return {
+            name
+            for node in self.walk()
+            if isinstance(node, ast.Assign)
+            for name, value in set_to(node)
+            if "shared" in names_in(value)
+        }
 
     def handed_over(self, array: str) -> list[ast.Call]:
         """The calls of device functions that get an array as an argument."""
@@ -306,7 +332,7 @@ class AnswerTree:
         found = [
             call
             for call in calls
-            if _last_name(call.func).startswith(FRAGMENTS) and root_name(call.args[0]) == array
+            if last_name(call.func).startswith(FRAGMENTS) and root_name(call.args[0]) == array
         ]
         return sorted(found, key=lambda call: call.lineno)
 
@@ -315,7 +341,7 @@ class AnswerTree:
         waiting: list[ast.AST] = [
             node
             for node in self.walk()
-            if isinstance(node, ast.Call) and _last_name(node.func).startswith(PRODUCTS)
+            if isinstance(node, ast.Call) and last_name(node.func).startswith(PRODUCTS)
         ]
         found: dict[ast.stmt, None] = {}
         seen: set[ast.FunctionDef | None] = {self.kernel}
@@ -328,22 +354,21 @@ class AnswerTree:
                 waiting += self.calls_by_name(function.name)
         return sorted(found, key=lambda statement: statement.lineno)
 
-    def own_arrays(self) -> set[str]:
-        """The variables that hold shared or local arrays."""
+    def own_arrays(self) -> dict[str, ast.Call]:
+        """The variables that hold shared or local arrays, each with the call that makes it."""
         return {
-            target.id
+            name: value
             for node in self.walk()
-            if isinstance(node, ast.Assign) and self.makes_array(node)
-            for target in node.targets
-            if isinstance(target, ast.Name)
+            if isinstance(node, ast.Assign)
+            for name, value in set_to(node)
+            if isinstance(value, ast.Call) and _makes_array(value)
         }
 
     def makes_array(self, statement: ast.stmt | None) -> bool:
-        """Does a statement make a shared or a local array?"""
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
-            return False
-        names = names_in(statement.value.func)
-        return "array" in names and bool(names & {"shared", "local"})
+        """Does a statement make a shared or a local array, or several?"""
+        return isinstance(statement, ast.Assign) and any(
+            _makes_array(value) for _, value in set_to(statement)
+        )
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node belongs to."""
@@ -395,11 +420,6 @@ class AnswerTree:
                     and isinstance(each.body[-1], (ast.Return, ast.Continue, ast.Break))
                 ]
         return []
-
-
-def _last_name(function: ast.expr) -> str:
-    """The name of a function, without that of its module."""
-    return function.attr if isinstance(function, ast.Attribute) else root_name(function) or ""
 
 
 def copy_of(node: Node) -> Node:

@@ -96,7 +96,7 @@ def _make_array(space: str) -> Intrinsic:
         kind = machine.typing.types[node]
         assert isinstance(kind, T.ArrayType)
         shape = machine.typing.layouts[node]
-        name = _target_name(machine.statement) or f"{space} array"
+        name = _target_name(machine.statement, node) or f"{space} array"
         memory, line, aligned = machine.memory, node.lineno, _alignment(machine, node)
         if space == "local":
             return memory.make_local(node, name, shape, kind.dtype, line, aligned)
@@ -108,10 +108,14 @@ def _make_array(space: str) -> Intrinsic:
     return Intrinsic(typing, run)
 
 
-def _target_name(statement: ast.stmt | None) -> str | None:
-    """The name that the running statement assigns."""
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-        return statement.targets[0].id
+def _target_name(statement: ast.stmt | None, made: ast.Call) -> str | None:
+    """The name that the running statement gives an array, also as one of several."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name), *_]):
+            return name
+        case ast.Assign(targets=[ast.Tuple(elts=names), *_], value=ast.Tuple(elts=values)):
+            named = zip(names, values, strict=False)
+            return next((ast.unparse(name) for name, value in named if value is made), None)
     return None
 
 

@@ -154,7 +154,7 @@ class AsyncCopies:
             )
             rest = copy.access.mask.without(landing)
             if not landing.empty:
-                self._land(copy, landing)
+                self._land(copy, landing, line)
                 self._cells_of(copy.access.allocation).count -= rest.empty
                 has_waited = has_waited | landing.full_array
             if not rest.empty:
@@ -172,8 +172,10 @@ class AsyncCopies:
             for copy in still
         ]
 
-    def _land(self, copy: _Copy, mask: Mask) -> None:
-        access = replace(copy.access, mask=mask, interval=self._unit.interval)
+    def _land(self, copy: _Copy, mask: Mask, line: int) -> None:
+        unit = self._unit
+        landed = (*unit.moment, line)
+        access = replace(copy.access, mask=mask, interval=unit.interval, landed=landed)
         for i, value in enumerate(copy.values):
             self._unit.write(access.allocation, access.cell + np.int64(i), mask, value)
         self._cells_of(access.allocation).set_line(access, 0)

@@ -343,12 +343,13 @@ class CopyFaults(FaultObserver):
         )
         groups = int(stories.lets_go[lane])
         newest = "group" if groups == 1 else f"{groups} groups"
+        told_at = waited_at or line
         if stories.is_open[lane]:
             lacks = "is not in a closed group, and a wait covers only closed groups"
-            hint, waited_at = COMMIT, 0
+            hint, waited_at, told_at = COMMIT, 0, copy_line
         elif stories.was_missed[lane]:
             lacks = "was not in a closed group when the thread waited"
-            hint, waited_at = COMMIT, 0
+            hint, waited_at, told_at = COMMIT, 0, copy_line
         elif waited_at:
             hint = (
                 "Which copy must be complete after this line? How many newer groups has the "
@@ -382,9 +383,9 @@ class CopyFaults(FaultObserver):
         return finding(
             "race-read-after-write" if kind == "load" else "race-write-after-write",
             message,
-            waited_at or line,
+            told_at,
             hint,
-            other_line=line if waited_at else copy_line,
+            other_line=copy_line if told_at == line else line,
             threads=(thread,) if starter == lane else (thread, self.who(starter)[1]),
             cell=name,
         )

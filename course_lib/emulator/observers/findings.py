@@ -379,6 +379,8 @@ def touching(each: Finding) -> tuple[int | None, int | None]:
         match facts_of(each.message):
             case {"line": Line(number=line), "copy_line": Line(number=other)}:
                 return line, other
+            case {"second_line": Line(number=line), "first_line": Line(number=other)}:
+                return line, other
     return each.line, each.other_line
 
 

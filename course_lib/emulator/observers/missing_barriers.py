@@ -32,9 +32,9 @@ def _groups(races: Sequence[Finding], trees: Sequence[ast.AST]) -> Iterator[list
     straight: dict[ast.AST, list[Finding]] = {}
     around: dict[ast.AST, list[Finding]] = {}
     for race in races:
-        first, last = race.other_line, race.line
+        first, last = _ends(race)
         tree = next((each for each in trees if holds(each, first) and holds(each, last)), None)
-        if tree is None or first is None or last is None:
+        if tree is None:
             continue
         if first < last and not _in_two_arms(tree, first, last):
             straight.setdefault(tree, []).append(race)
@@ -42,11 +42,18 @@ def _groups(races: Sequence[Finding], trees: Sequence[ast.AST]) -> Iterator[list
             around.setdefault(loop, []).append(race)
     yield from around.values()
     for together in straight.values():
-        left = sorted(together, key=lambda race: race.line or 0)
+        left = sorted(together, key=lambda race: _ends(race)[1])
         while left:
-            before = left[0].line or 0  # the barrier stands above the first line that needs it
-            yield [race for race in left if (race.other_line or 0) < before]
-            left = [race for race in left if (race.other_line or 0) >= before]
+            _, before = _ends(left[0])  # the barrier stands above the first line that needs it
+            yield [race for race in left if _ends(race)[0] < before]
+            left = [race for race in left if _ends(race)[0] >= before]
+
+
+def _ends(race: Finding) -> tuple[int, int]:
+    """The line behind which a barrier is missing, and the one that should come after it."""
+    facts = facts_of(race.message)
+    first = facts["waited_at" if "lacks" in facts else "first_line"]
+    return first.number, facts["second_line"].number  # type: ignore[attr-defined]
 
 
 def _in_two_arms(tree: ast.AST, first: int, last: int) -> bool:

@@ -1,9 +1,11 @@
 """The sentences about races: which two accesses race, and what to look at."""
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from course_lib.emulator.language.lines import holds
 from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
 from course_lib.emulator.observers.harmless_races import (
     is_checked,
@@ -45,6 +47,8 @@ class RaceNotes:
 
     def __call__(self, race: Race) -> None:
         lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
+        if kinds == {"load", "store"} and not race.same_warp and race.space == "shared":
+            race = replace(race, waited_at=syncwarp_between(*lines, self.trees))
         if kinds != {"load", "atomic"} or not is_checked(lines, self.trees):
             self.note(race_finding(race, self.names, self._change(race)))
 
@@ -73,6 +77,14 @@ class RaceNotes:
         return CellMarks(self.trees[0], self.values).race(stores, loads)
 
 
+def syncwarp_between(first: int, second: int, trees: Sequence[ast.AST]) -> int:
+    """The last line between two of one function with a `syncwarp`; 0 if there is none."""
+    tree = next((tree for tree in trees if holds(tree, first) and holds(tree, second)), None)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    named = (call for call in calls if getattr(call.func, "attr", "") == "syncwarp")
+    return max((call.lineno for call in named if first < call.lineno < second), default=0)
+
+
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
     """Two accesses that nothing orders; `change`: what the line does to the cell (tracing.py)."""
     first = names.full(race.first_block, race.first_thread)
@@ -83,6 +95,8 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         second = block_name(race.second_block, names.grid)
         blocks = (race.first_block, race.second_block)
     line, other_line = race.released_in or race.second_line, race.first_line
+    if race.waited_at and race.code != "race-write-after-write":
+        line, other_line = race.waited_at, race.second_line
     if change == SIGNAL:
         if race.second_kind == "atomic":  # told of the store
             first, second, line, other_line = second, first, other_line, line
@@ -235,6 +249,11 @@ def _what_lacks(race: Race) -> tuple[str, str]:
             "Could a single block write each element? If not, use an atomic operation.",
         )
     lacking = "there is no cuda.syncthreads() in between"
+    if race.waited_at:
+        lacking = say(
+            "the cuda.syncwarp() at {waited_at} makes only the threads of one warp wait",
+            waited_at=Line(race.waited_at),
+        )
     if race.same_warp:
         lacking = (
             "there is no barrier in between, and even the threads of one warp need not run in step"
@@ -252,11 +271,19 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
         "threads have done so?"
     )
     if race.code == "race-read-after-write":
+        lacks = "Between the two there must be a cp_async_wait and then a cuda.syncthreads()."
+        if race.waited_at:
+            facts = {**facts, LACKS: True}
+            lacks = say(
+                "The wait at {waited_at} waits only for each thread's own copies, and no "
+                "cuda.syncthreads() follows it before the read.",
+                waited_at=Line(race.waited_at),
+            )
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
-            "at {first_line} has arrived. Between the two there must be a cp_async_wait and then a "
-            "cuda.syncthreads().",
+            "at {first_line} has arrived. {lacks}",
             **facts,
+            lacks=lacks,
         )
     elif race.code == "race-write-after-read":
         message = say(

@@ -190,7 +190,8 @@ def pattern_of(access: Access) -> tuple[Any, ...]:
     cell = np.ascontiguousarray(access.cell)
     where = (cell.shape, hashlib.blake2b(cell.tobytes(), digest_size=16).digest())
     lanes = access.mask.fingerprint
-    return (access.kind, access.line, id(access.allocation), access.elements, where, lanes)
+    lines = access.line, access.landed[-1:]
+    return (access.kind, *lines, id(access.allocation), access.elements, where, lanes)
 
 
 def fingerprint_of(group: list[CollectedAccess]) -> tuple[Any, ...]:

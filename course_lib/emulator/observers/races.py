@@ -62,7 +62,8 @@ class Race:
     several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
     the two would order them. `beside_threads`: a copy or product that a thread has started does
     one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
-    though the first was still under way; `order`: that of the second access.
+    though the first was still under way; `waited_at`: the line of the wait in which the first, an
+    asynchronous copy, landed before the second one; `order`: that of the second access.
     """
 
     code: str
@@ -83,6 +84,7 @@ class Race:
     lacks_fence: bool = False
     beside_threads: bool = False
     released_in: int = 0
+    waited_at: int = 0
     order: tuple[int, ...] = ()
 
 
@@ -155,10 +157,15 @@ class RaceDetector(Observer):
                 self._keep(replace(race, updates=updates))
 
     def _keep(self, race: Race) -> None:
-        """Keep one race for each pair of lines: between two warps, if there is one."""
+        """Keep one race for each pair of lines: between two warps, if there is one, and after the
+        wait for a copy.
+        """
         lines = (race.code, race.array, race.first_line, race.second_line)
         known = self._by_lines.get(lines)
-        clearer = known is not None and known.same_warp and not race.same_warp
+        clearer = known is not None and (known.same_warp, not known.waited_at) > (
+            race.same_warp,
+            not race.waited_at,
+        )
         of_array = sum(line.array == race.array for line in self._by_lines.values())
         if clearer or (known is None and of_array < MAX_REPORTED):
             self._by_lines[lines] = race
@@ -185,6 +192,7 @@ class RaceDetector(Observer):
             second_thread=thread_b,
             second_block=block_b,
             same_warp=len(warps) == 1,
+            waited_at=_waited_at(first, second),
             order=second.order,
         )
 
@@ -351,6 +359,11 @@ class RaceDetector(Observer):
                         for turn, _ in changing
                     )
                     yield replace(race, updates=updates, both_change=both)
+
+
+def _waited_at(first: Access | Touched, second: Access | Touched) -> int:
+    landed = first.landed if isinstance(first, Access) else ()
+    return landed[-1] if landed < second.order and landed else 0
 
 
 def code_of(first: str, second: str) -> str:

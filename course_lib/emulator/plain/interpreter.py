@@ -255,7 +255,7 @@ class Interpreter:
             case ast.Name(id=name):
                 scope.variables[name] = value
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                parts = self.guarded(target, values.collect, self.iterate(value, target))
+                parts = self.guarded(target, values.unpacked, self.iterate(value, target))
                 if len(parts) != len(targets):
                     message = say(
                         "{targets} names here, and {given} values.",

@@ -96,7 +96,7 @@ def count(value: Any, depth: int = 0) -> int:
     if type(value) not in (tuple, list):
         return 1
     if depth == MAX_SEQUENCE_DEPTH:
-        raise Stop("not-allowed", "Tuples are nested too deeply here.")
+        raise Stop("not-allowed", "Sequences are nested too deeply here.")
     total = 1
     for each in value:
         total += count(each, depth + 1)
@@ -129,15 +129,10 @@ def checked(value: Any) -> Any:
         raise Stop("unsupported", "This gives a complex number.")
     if kind in (tuple, list):
         count(value)
+    if kind is list:
         for each in value:
-            if type(each) in (list, set):
-                raise Stop(
-                    "unsupported", say("{kind} is not supported here.", kind=_INSIDE[type(each)])
-                )
+            _item(each)
     return value
-
-
-_INSIDE: dict[type, str] = {list: "A list inside another sequence", set: "A set inside a sequence"}
 
 
 def _too_long() -> Stop:
@@ -256,19 +251,26 @@ def set_element(items: Any, index: Any, value: Any) -> None:
         raise Stop("wrong-formula", "Only an element of a list can be changed.")
     if isinstance(index, slice):
         raise Stop("unsupported", "Several elements at once cannot be changed here.")
-    items[index] = _item(value)
+    items[index] = _item(value, items)
 
 
 def add_item(items: list[Any], value: Any) -> None:
     """`items.append(value)`."""
-    items.append(_item(value))
+    items.append(_item(value, items))
     checked(items)
 
 
-def _item(value: Any) -> Any:
-    if isinstance(value, (list, set)):
-        raise Stop("unsupported", "A list or a set inside another sequence is not supported here.")
+def _item(value: Any, items: list[Any] | None = None) -> Any:
+    """What a list may hold: also lists, but no list can come to lie in itself."""
+    if value is items or _holds_lists(value):
+        raise Stop("unsupported", "Lists inside lists inside lists are not supported here.")
     return value
+
+
+def _holds_lists(value: Any) -> bool:
+    if type(value) not in (tuple, list):
+        return False
+    return any(type(each) is list or _holds_lists(each) for each in value)
 
 
 def formatted(value: Any, specification: str) -> str:
@@ -301,6 +303,11 @@ def collect(items: Iterator[Any]) -> list[Any]:
         if len(found) > MAX_ITEMS:
             raise _too_long()
     return found
+
+
+def unpacked(items: Iterator[Any]) -> tuple[Any, ...]:
+    """The items to be given to several names."""
+    return tuple(collect(items))
 
 
 def gather(items: Iterator[Any]) -> set[Any]:

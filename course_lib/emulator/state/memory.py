@@ -210,6 +210,8 @@ class Access:
     elements: int = 1
     # of an atomic operation, for each active lane whether it changed the cell; None if all did
     changes: np.ndarray | None = None
+    # of an asynchronous copy that has landed: where the wait stands in which it did, as `order`
+    landed: tuple[int, ...] = ()
 
     @property
     def width(self) -> int:
