@@ -10,7 +10,7 @@ from sampling import few
 
 import course_lib
 from course_lib.answer_text.context import HEAD
-from course_lib.curriculum import TASKS, Task
+from course_lib.curriculum import TASKS
 from course_lib.diagnosis.report import Report
 
 HELPERS = """\
@@ -96,9 +96,7 @@ def with_an_unknown_name(function: str, text: str) -> tuple[str, int]:
 @pytest.mark.parametrize(
     "task", [each for each in TASKS.values() if each.caller], ids=lambda each: each.id
 )
-def test_a_function_that_a_given_kernel_calls_is_told_at_its_own_line(
-    task: Task, as_object: bool
-) -> None:
+def test_a_function_that_a_given_kernel_calls_is_told_at_its_own_line(task, as_object):
     text, line = with_an_unknown_name(task.id, HEAD + task.answer)
     if as_object:
         used = HEAD + "\n".join(TASKS[each].answer for each in task.uses)

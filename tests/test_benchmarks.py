@@ -75,8 +75,7 @@ GROWTH = SCRIPT.with_name("emulator_growth.py")
 
 
 @pytest.mark.parametrize(
-    "size",
-    [pytest.param(512, marks=pytest.mark.slow), pytest.param(1024, marks=pytest.mark.long)],
+    "size", [pytest.param(512, marks=pytest.mark.slow), pytest.param(1024, marks=pytest.mark.long)]
 )
 def test_a_large_product_stays_under_a_gibibyte(size: int) -> None:
     """So does one of 1024, where one of 512 with a quarter of the elements takes a quarter."""

@@ -13,11 +13,7 @@ from course_lib.board.entries import BoardEntry, BoardSettings, board_text, read
 from course_lib.board.page import page_of, trust
 from course_lib.commands import board
 from course_lib.measurements import counted_cost
-from course_lib.measurements.counted_cost import (
-    COSTS,
-    correlation,
-    faster_half,
-)
+from course_lib.measurements.counted_cost import COSTS, correlation, faster_half
 
 WRONG_SETTINGS = {
     "ladder = 'sums'": "ladder in",
@@ -31,18 +27,14 @@ WRONG_SETTINGS = {
 
 
 @pytest.mark.parametrize("text", WRONG_SETTINGS)
-def test_settings_that_cannot_be_used_are_told_in_a_sentence(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_that_cannot_be_used_are_told_in_a_sentence(text, tmp_path, capsys):
     (tmp_path / "board.toml").write_text(text)
     assert board.main([str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert WRONG_SETTINGS[text] in said and said.count("\n") == 1
 
 
-def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(tmp_path, capsys):
     assert board.main([str(tmp_path)]) == 2
     assert "board.toml is missing" in capsys.readouterr().err
     assert board.main([str(tmp_path / "new"), "--new"]) == 0

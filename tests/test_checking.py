@@ -44,9 +44,6 @@ def line_of(part: str, text: str = RIGHT) -> int:
     return next(number for number, line in enumerate(text.splitlines(), 1) if part in line)
 
 
-# --- right answers ------------------------------------------------------------------------------
-
-
 def test_a_plain_function_is_no_kernel() -> None:
     report = examine("matmul_tiled", matmul_tiled.py_func, debug=True)
     [error] = report.errors
@@ -65,9 +62,6 @@ def test_parameters_may_have_other_names() -> None:
     report = judged(broken("k, col", "col, k", text), "matmul_naive")
     assert report.findings[0].code == "wrong-index"
     assert report.findings[0].line == line_of("acc +=", text)
-
-
-# --- the verdict --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("old", "new"), [("", ""), ("acc = float32(0)", "acc = 0.0")])
@@ -90,9 +84,6 @@ def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None
     shown = caught.value._render_traceback_()
     assert len(shown) == 1
     assert shown[0].startswith("matmul_naive is not right yet")
-
-
-# --- points -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -176,9 +167,6 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
     report = examine_source("mat_add", f"{IMPORTS}@cuda.jit\ndef mat_add(A, B, C):\n{body}")
     cause = report.findings[0]
     assert cause.code.startswith(code) and words in cause.hint, cause
-
-
-# --- nothing is raised --------------------------------------------------------------------------
 
 
 @every_case(
@@ -283,9 +271,7 @@ def mat_add(A, B, C):
     ],
     ids=str,
 )
-def test_a_check_judges_the_last_text_of_the_cell(
-    cells: list[str], says: str | None, new_shell
-) -> None:
+def test_a_check_judges_the_last_text_of_the_cell(cells, says, new_shell):
     """The name still stands for the answer before; the student looks at the one that failed."""
     shell = new_shell()
     unrun_cells.load_ipython_extension(shell)
@@ -345,12 +331,8 @@ def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
     assert not report.needs_review
 
 
-# --- what stands beside an answer ---------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    "constants",
-    ["TM, TN = (8,) * 2", "TM, TN = (8,) + (8,)", "TM, TN = [8] * 2"],
+    "constants", ["TM, TN = (8,) * 2", "TM, TN = (8,) + (8,)", "TM, TN = [8] * 2"]
 )
 def test_constants_may_be_tuples_made_of_tuples(constants: str) -> None:
     text = f"BM = BN = 1 << 7\nBK = BM // 16\n{constants}\n"

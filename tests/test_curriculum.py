@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.curriculum import (
-    EXERCISES,
-    LESSONS,
-    PROPERTIES,
-    TASKS,
-    Launch,
-    lesson,
-)
+from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, TASKS, Launch, lesson
 from course_lib.grading.records import FORMER, GRADED, CannotGrade
 from course_lib.grading.settings import Settings, exercise_ids
 

@@ -9,9 +9,7 @@ pytest.importorskip("IPython")
 from course_lib.wording.errors import PlainError
 
 
-def test_a_notebook_shows_the_sentence_and_no_traceback(
-    capsys, monkeypatch, tmp_path, new_shell
-) -> None:
+def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path, new_shell):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     shell = new_shell()
     shell.user_ns["error"] = PlainError("Only this sentence.")

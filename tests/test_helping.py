@@ -106,9 +106,7 @@ def test_what_passes_is_the_students_own(capsys: pytest.CaptureFixture[str]) -> 
         (None, "does not pass yet"),
     ],
 )
-def test_ours_stands_in_and_says_why(
-    yours: object, why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ours_stands_in_and_says_why(yours, why, capsys):
     line = inspect.getsourcelines(unguarded.py_func)[1] + 3
     kernel = course_lib.yours_or_ours("add_ten_guarded", yours)
     text = said(capsys)

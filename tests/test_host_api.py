@@ -218,11 +218,7 @@ def test_there_is_no_gpu_and_nobody_claims_one(launches, capsys) -> None:
 
 
 def test_of_a_device_only_what_is_the_same_on_all_is_told(launches) -> None:
-    for device in (
-        cuda.get_current_device(),
-        cuda.select_device(0),
-        cuda.current_context().device,
-    ):
+    for device in (cuda.get_current_device(), cuda.select_device(0), cuda.current_context().device):
         assert (device.WARP_SIZE, device.MAX_THREADS_PER_BLOCK) == (32, 1024)
         assert device.name == b"emulator"
         for name in ("MULTIPROCESSOR_COUNT", "compute_capability", "uuid"):

@@ -156,9 +156,6 @@ def test_the_emulator_needs_numpy_only() -> None:
         assert outside - set(sys.stdlib_module_names) <= OUTSIDE_OF_EMULATOR, path.name
 
 
-# -- inside the packages ------------------------------------------------------------------------
-
-
 @cache
 def modules() -> dict[str, Path]:
     """Every module of the library by its name, without `course_lib.`."""

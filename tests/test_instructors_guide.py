@@ -82,9 +82,6 @@ def run(command: str, root: Path, folder: Path, notes: bool = False) -> str:
     return done.stdout
 
 
-# --- a class of seven -------------------------------------------------------------------------
-
-
 def wrong(name: str) -> str:
     return TIDIED.sub("", wrong_answers_to("matmul_tiled")[name])
 
@@ -117,9 +114,6 @@ def hand_in(archive: Path) -> None:
             place = f"{student}_{number}_assignsubmission_file_/{EXERCISE}"
             zipped.writestr(place, answered(ROOT / "exercises" / EXERCISE, "matmul_tiled", text))
         zipped.writestr("student-07_4007_assignsubmission_file_/essay.pdf", b"%PDF-1.7 no notebook")
-
-
-# --- what the guide says ----------------------------------------------------------------------
 
 
 def test_options_exist() -> None:
@@ -157,9 +151,6 @@ def test_the_course_of_ones_own_can_be_made(tmp_path: Path) -> None:
     assert said.startswith("8 lessons (00, 01, 02, 03, 05, 05b, 05c, 07), 3 exercises, ")
     readme = (tmp_path / "course/README.md").read_text(encoding="utf-8")
     assert readme.startswith("# GPU programming, autumn\n") and "(20 points)" in readme
-
-
-# --- the commands, one after the other --------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -235,8 +226,6 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
     os.close(write)
     assert (done.returncode, done.stderr) == (1, b"")
 
-
-# --- an exercise of one's own, step by step ---------------------------------------------------
 
 COPIED = ("course_lib", "notebooks", "exercises", "solutions")
 COPIED_FILES = ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml", "course.py")

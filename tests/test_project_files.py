@@ -58,9 +58,6 @@ def tracked() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-# --- dependencies ----------------------------------------------------------------------------
-
-
 def conda(file: str) -> tuple[dict[str, Requirement], list[str], str]:
     """Of an environment file: conda's packages, what pip installs, and the name."""
     found = yaml.safe_load((REPOSITORY / file).read_text(encoding="utf-8"))
@@ -107,8 +104,6 @@ def test_lower_bounds_are_met_by_colab(line: str) -> None:
     assert version in wanted.specifier
     assert {spec.operator for spec in wanted.specifier} == {">="}
 
-
-# --- locks -----------------------------------------------------------------------------------
 
 EXTRAS = {
     "lab": ("lab",),
@@ -164,9 +159,6 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
         for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
             ours = [spec for (name, _), spec in versions.items() if name == each.name]
             assert not ours or str(each.specifier) in ours, each
-
-
-# --- the rest --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

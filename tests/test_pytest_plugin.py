@@ -236,9 +236,7 @@ def test_the_summary(emulated: Session) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="needs pytest-xdist")
-def test_two_workers_tell_the_same_but_for_what_is_to_be_a_warning(
-    project: Path, emulated: Session
-) -> None:
+def test_two_workers_tell_the_same_but_for_what_is_to_be_a_warning(project, emulated):
     workers = ("-p", "xdist", "-n", "2", "--cuda-emulate-warn=race-read-after-write")
     shared = run_pytest(project, "--cuda-emulate", "--cuda-emulate-steps=20_000", *workers)
     assert shared.failures == {**emulated.failures, "test_racy": None}

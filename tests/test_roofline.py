@@ -72,9 +72,6 @@ def test_a_point_has_to_say_which_bytes():
         Point("naive", 1, 0.0, "DRAM")
 
 
-# --- ceilings ---------------------------------------------------------------------------------
-
-
 def a_profile(conflicts: float = 1, phases: int = 1, **changes: object) -> Profile:
     """A run with 100 shared loads of so many passes, each so many times dearer than needed."""
     counters = {
@@ -188,9 +185,6 @@ def test_a_ceiling_needs_two_halves_of_one_kernel():
 
 def _bounds(found, resource: str):
     return [bound for bound in found.bounds if bound.resource == resource]
-
-
-# --- tensor cores -----------------------------------------------------------------------------
 
 
 def a_tensor_report(cc: str, opcode: str, total: int, count: int = 64, ldg: int = 0):

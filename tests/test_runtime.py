@@ -79,9 +79,6 @@ def pair() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return a, 2 * a, np.zeros((5, 7), np.float32)
 
 
-# --- start ------------------------------------------------------------------------------------
-
-
 def test_start_prints_one_line_and_may_be_called_again(capsys) -> None:
     course_lib.start()
     course_lib.start()
@@ -154,9 +151,6 @@ def test_on_a_gpu_nothing_but_warnings_is_touched(monkeypatch, capsys) -> None:
     assert np.array_equal(c, a + b)
 
 
-# --- launches ---------------------------------------------------------------------------------
-
-
 def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
     course_lib.start()
     capsys.readouterr()
@@ -192,9 +186,6 @@ def test_run_launches_plain_functions_kernels_and_emulations() -> None:
 def test_last_profile_before_any_launch_says_how_to_get_one() -> None:
     with pytest.raises(PlainError, match=r"course_lib\.emulate\(kernel\)"):
         course_lib.last_profile()
-
-
-# --- arguments --------------------------------------------------------------------------------
 
 
 class GpuArray:
@@ -240,8 +231,6 @@ def test_in_out_and_inout() -> None:
     assert host.values[1] is y
     assert host.values[2] is z
 
-
-# --- fresh interpreters -----------------------------------------------------------------------
 
 LAUNCH = """
 import numpy as np

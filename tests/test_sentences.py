@@ -12,14 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library_trees import nodes_of, trees
 
-from course_lib.wording.sentences import (
-    Index,
-    in_words,
-    say,
-    told,
-    whole,
-    with_values,
-)
+from course_lib.wording.sentences import Index, in_words, say, told, whole, with_values
 
 
 def test_each_reader_is_told_what_is_meant_for_them() -> None:

@@ -5,12 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stored_answers import (
-    UnreadableAnswers,
-    read,
-    wrong_answers,
-    wrong_answers_to,
-)
+from stored_answers import UnreadableAnswers, read, wrong_answers, wrong_answers_to
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = """\
@@ -39,11 +34,7 @@ def test_an_edit_changes_the_lines_that_it_names() -> None:
 
 @pytest.mark.parametrize(
     ("edit", "why"),
-    [
-        ("-second = 1", "stand 0 times"),
-        ("+pass", "stand 6 times"),
-        ("first = 1", "neither space"),
-    ],
+    [("-second = 1", "stand 0 times"), ("+pass", "stand 6 times"), ("first = 1", "neither space")],
 )
 def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> None:
     with pytest.raises(UnreadableAnswers, match=f"other: .*{why}"):

@@ -63,9 +63,7 @@ class NoNumbaHere(ThisMachine):
 
 
 @pytest.mark.parametrize("missing", ["numba", "numba.cuda"])
-def test_it_is_chosen_where_numba_or_its_cuda_part_is_missing(
-    fake: ModuleType, missing: str
-) -> None:
+def test_it_is_chosen_where_numba_or_its_cuda_part_is_missing(fake, missing):
     verdict = look(NoNumbaHere(missing))
     assert (verdict.backend, verdict.failure, verdict.cuda) == ("emulator", "no-driver", fake)
     assert verdict.banner.endswith(
@@ -88,9 +86,7 @@ def test_a_mend_names_the_package_that_compiles_here(fake: ModuleType) -> None:
     assert "'numba-cuda-mlir[cu12]'" in look(OldDriver("numba")).banner
 
 
-def test_its_names_are_numbas_until_they_are_taken_back(
-    fake: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_names_are_numbas_until_they_are_taken_back(fake, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "numba"]:
         monkeypatch.delitem(sys.modules, name)
     undo = successor.put_in_place(fake)

@@ -219,9 +219,6 @@ def test_what_numba_refuses_is_refused_in_a_sentence(decorate, says: str) -> Non
         decorate()
 
 
-# -- generalised ufuncs -------------------------------------------------------------------------
-
-
 def summed(values, result):
     total = 0.0
     for value in values:
@@ -335,8 +332,6 @@ def test_parts_that_are_not_repeated_are_refused_as_in_numba() -> None:
         with pytest.raises(ValueError, match=says):
             ours(np.ones(first), np.ones(second))
 
-
-# -- reductions ---------------------------------------------------------------------------------
 
 COUNTS = (1, 2, 31, 32, 33, 127, 128, 129, 300, 8192, 20_000)
 

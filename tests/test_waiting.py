@@ -69,9 +69,6 @@ LAUNCHES = {
 launches = pytest.mark.parametrize("launch", LAUNCHES.values(), ids=LAUNCHES)
 
 
-# --- giving up --------------------------------------------------------------------------------
-
-
 @launches
 def test_a_launch_gives_up_and_says_why_and_how_to_go_on(launch, monkeypatch, capsys) -> None:
     monkeypatch.setattr(emulator, "INTERACTIVE", FEW)
@@ -122,8 +119,6 @@ def test_a_few_seconds_worth_are_bounded_work() -> None:
     assert not profile.finished
     assert len(told) <= emulator.INTERACTIVE.steps // emulator.INTERACTIVE.access_steps
 
-
-# --- interrupting -----------------------------------------------------------------------------
 
 INTERRUPTED = """
 import os, signal
@@ -186,9 +181,6 @@ def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
     assert done.stderr == "Interrupted: the answer has not been judged.\n"
 
 
-# --- print ------------------------------------------------------------------------------------
-
-
 def test_lines_that_are_not_kept_are_counted(capsys) -> None:
     profile = course_lib.emulate(says)[40, 64](np.zeros(2500, np.float32))
     shown = capsys.readouterr().out.splitlines()
@@ -207,9 +199,6 @@ def test_judging_prints_nothing_of_the_kernels(capsys) -> None:
 
     course_lib.check("mat_add", mat_add)
     assert "printed by it" not in capsys.readouterr().out
-
-
-# --- one true sentence ------------------------------------------------------------------------
 
 
 def arrays() -> tuple[np.ndarray, np.ndarray]:

@@ -92,9 +92,7 @@ def _then_silenced(make):
         for number, each in enumerate(MUTANTS)
     ],
 )
-def test_gibberish_changes_nothing_but_the_words(
-    mutant: Mutant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gibberish_changes_nothing_but_the_words(mutant, monkeypatch):
     seed = 3
     spoken = bones(mutant, seed)
     speak_gibberish(monkeypatch)
@@ -107,8 +105,6 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = batches.judge(mutant.exercise, mutant.text, 0)
     assert {each.message for each in judged.findings} == {GIBBERISH}
 
-
-# -- where the words lie ------------------------------------------------------------------------
 
 DIAGNOSIS = Path(sentences.__file__).parents[1] / "diagnosis"
 SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2), "SlipLocation": (2, 3)}

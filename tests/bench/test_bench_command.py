@@ -201,9 +201,6 @@ def test_what_cannot_be_drawn_is_said(gpu, capsys):
     assert "No pictures" in capsys.readouterr().out
 
 
-# --- without a GPU -----------------------------------------------------------------------------
-
-
 @pytest.fixture
 def no_gpu(monkeypatch):
     monkeypatch.setattr(runtime, "on_gpu", lambda: False)
@@ -313,9 +310,6 @@ def test_numbas_own_cuda_part_is_named_as_what_is_missing(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     with pytest.raises(machine_code.CompileFailed, match="Signature mismatch"):
         counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
-
-
-# --- who takes part ----------------------------------------------------------------------------
 
 
 def test_old_gpus_are_spared_what_they_lack():

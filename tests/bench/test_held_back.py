@@ -68,9 +68,6 @@ def test_without_seconds_nothing_happens():
     assert look(device, seconds=0) == (canned(), []) and not device.asked
 
 
-# --- the GPU's side, with a driver of paper -----------------------------------------------------
-
-
 def an_nvml(**answers: int) -> Nvml:
     """The management library where these functions fill in these numbers."""
 

@@ -139,9 +139,6 @@ def test_the_readme_says_what_is_stored():
     assert all(seen.share(attention.OURS, attention.CUDNN, each) >= 1 for each in problems)
 
 
-# --- what lessons show -------------------------------------------------------------------------
-
-
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """Where lessons look for files; no GPU."""
@@ -183,9 +180,6 @@ def test_the_roofline_shows_what_blocks_request():
     assert "400 GB/s" in words and "tensor_core" not in words
     with pytest.raises(ValueError, match="2048"):
         figures.measured_roofline(canned(), 2048)
-
-
-# --- numbers -----------------------------------------------------------------------------------
 
 
 def test_bfloat16_rounds_to_nearest_even():

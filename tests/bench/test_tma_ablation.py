@@ -18,9 +18,7 @@ def benchmark() -> ModuleType:
     return module_at(SCRIPT)
 
 
-def test_under_load_only_what_follows_the_warm_up_counts(
-    benchmark: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_load_only_what_follows_the_warm_up_counts(benchmark, monkeypatch):
     """A GPU that takes 1 ms for a product, and 2 ms once it has worked for two seconds."""
     now = 0.0
 

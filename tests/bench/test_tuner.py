@@ -97,9 +97,6 @@ def test_a_launch_takes_the_tile_and_refuses_as_the_rung_does():
         tuned("cp_async").launch(A.tolist(), B, C)
 
 
-# --- the command -------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def on_a_gpu(monkeypatch, tmp_path):
     """A GPU whose tuner finds what `found` says; where it is kept."""

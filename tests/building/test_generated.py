@@ -14,11 +14,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from sampling import few
 
-from course_lib.building.generated import (
-    addressed,
-    setup_cell,
-    with_generated_cells,
-)
+from course_lib.building.generated import addressed, setup_cell, with_generated_cells
 from course_lib.building.notebook import BuildError, code, markdown, source
 from course_lib.building.project import Project
 from course_lib.curriculum import PATHFINDER

@@ -128,8 +128,6 @@ def test_a_number_written_into_a_question_is_seen():
     assert written_down(text) == ["6.6", "25 %"]
 
 
-# --- a time belongs to a kernel, a form, a device and a file --------------------------------------
-
 MEASUREMENTS = ROOT / "course_lib" / "measurements"
 CLOCK = r"(?:ms|ns|µs|GB/s|G?FLOP/s|TFLOP/s)"
 TIMED = re.compile(rf"({NUMBER}) (?:{CLOCK})(?!\w)|({NUMBER}(?<=\.\d)\d*) times")

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_lib.building.notebook import BuildError
-from course_lib.building.project import (
-    open_project,
-    repository_of,
-    set_repository,
-)
+from course_lib.building.project import open_project, repository_of, set_repository
 
 
 @pytest.mark.parametrize(

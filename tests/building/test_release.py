@@ -16,15 +16,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.building import release
-from course_lib.building.notebook import (
-    BEGIN,
-    END,
-    BuildError,
-    answer_cells,
-    dumps,
-    read,
-    source,
-)
+from course_lib.building.notebook import BEGIN, END, BuildError, answer_cells, dumps, read, source
 from course_lib.building.project import open_project
 from course_lib.building.release import (
     MARK,
@@ -65,9 +57,6 @@ def solution_lines(notebook: Path) -> set[str]:
             if inside and len(line) >= LONG_ENOUGH and not line.startswith("#"):
                 found.add(line)
     return found
-
-
-# --- no solution --------------------------------------------------------------------------------
 
 
 SOLUTIONS = [*(REPOSITORY / "solutions").glob("*.ipynb")]
@@ -129,9 +118,6 @@ def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
         release._refuse_answers(tmp_path / name, solution)
 
 
-# --- all that is needed -------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("names", RELEASES[:2], ids=str)
 def test_every_import_of_the_library_is_there(names: list[str]) -> None:
@@ -187,9 +173,6 @@ def test_a_release_of_some_lessons_has_their_notebooks_alone() -> None:
     ]
     assert "05 · Shared-memory tiling" in text(made("05").files["README.md"])
     assert "06 · " not in text(made("05").files["README.md"])
-
-
-# --- the folder and the zip ---------------------------------------------------------------------
 
 
 def small(**files: bytes) -> Release:

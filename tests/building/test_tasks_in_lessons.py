@@ -6,14 +6,7 @@ import ast
 
 import pytest
 
-from course_lib.building.notebook import (
-    BuildError,
-    Cell,
-    code,
-    markdown,
-    source,
-    tags,
-)
+from course_lib.building.notebook import BuildError, Cell, code, markdown, source, tags
 from course_lib.building.tasks import solved, with_tasks
 from course_lib.curriculum import TASKS, Task
 
@@ -48,9 +41,7 @@ def test_a_line_becomes_a_picture_the_given_code_a_check_and_the_hints() -> None
         (("put_seven",), "01", "belongs to lesson 00"),
     ],
 )
-def test_a_task_that_cannot_stand_there_is_told(
-    placed: tuple[str, ...], number: str, words: str
-) -> None:
+def test_a_task_that_cannot_stand_there_is_told(placed, number, words):
     with pytest.raises(BuildError, match=words):
         with_tasks(lesson(*placed), number)
 

@@ -47,9 +47,6 @@ def other(text: str, number: int) -> str:
     return f"{text}\n# version {number}"
 
 
-# --- honest notebooks -------------------------------------------------------------------------
-
-
 @every_case("path", sorted((REPOSITORY / "solutions").glob("*.ipynb")), ids=str)
 def test_solved_notebooks_are_handed_on_as_they_are(path):
     cells = read_cells(path.read_bytes())
@@ -82,9 +79,6 @@ def test_every_front_end_gives_the_same_answers(save, number):
     ids = recognised_exercises(plain)
     assert recognised_exercises(resaved) == ids
     assert find_answers(resaved, ids, tasks()) == find_answers(plain, ids, tasks())
-
-
-# --- markers ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -130,9 +124,6 @@ def test_a_comment_that_looks_like_a_marker_does_not_cut_a_function():
     text = TILED.replace("    tile_a", "# exercise mat_add\n    tile_a", 1)
     text = text if text != TILED else TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2)
     assert find(code(text)).text == text
-
-
-# --- several answers --------------------------------------------------------------------------
 
 
 def test_the_last_complete_answer_counts():
@@ -195,9 +186,6 @@ def test_the_kernels_of_a_lesson_are_nobodys_answer(number):
     lesson = read_cells(notebook_file("notebooks", number).read_bytes())
     submission = Submission("s", "s", (SubmittedFile(f"{number}.ipynb", lesson),))
     assert recognised_exercises(submission) == ()
-
-
-# --- answers that were split ------------------------------------------------------------------
 
 
 def test_the_marker_in_one_cell_and_the_code_in_the_next():
@@ -327,9 +315,6 @@ def test_the_rest_of_a_stub_is_for_a_person():
     assert answer.needs_review and "is still empty. Cell 4 begins indented" in answer.problem
 
 
-# --- what Jupyter adds ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "line", ["%%time", "%%capture out", "!pip install numba", "%matplotlib inline"]
 )
@@ -387,9 +372,6 @@ def test_a_script_that_colab_exported():
     assert answer.text == "\n" * 4 + TILED and "experiment" in said(answer)
 
 
-# --- code that became text --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text", [TILED, f"My answer:\n\n```python\n{TILED}\n```\nIt is *fast*.", f"~~~\n{TILED}\n~~~"]
 )
@@ -403,9 +385,6 @@ def test_code_in_a_text_cell_counts_where_no_code_has_it(text):
     assert find(stub, prose(text)).text == answer.text
     broken = TILED.replace("C):", "C)")
     assert find(code(broken), prose(text)).text == broken
-
-
-# --- answers that cannot be read, and no answers ----------------------------------------------
 
 
 def test_a_syntax_error_is_handed_on_with_its_line():
@@ -456,8 +435,6 @@ def test_unread_files_are_named():
     (answer,) = find_answers(Submission("s", "s", (unread,), problem="All is lost."), ["mat_add"])
     assert answer.problem == "All is lost."
 
-
-# --- constants and plain functions ------------------------------------------------------------
 
 TILE = solution("pick_a_tile")
 
@@ -532,9 +509,6 @@ def test_the_numbers_that_were_given_are_no_answer():
     assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
 
 
-# --- what an answer does not need -------------------------------------------------------------
-
-
 def test_what_the_answer_does_not_need_stays_and_does_no_harm():
     extra = "import pandas as pd\ndata = open('x').read()\ndef plot(*all):\n    pass\nprint(pd)"
     answer = find(code(f"{TILED}\n{extra}"))
@@ -548,9 +522,6 @@ def test_it_stays_where_the_answer_needs_it():
     assert find(code(text)).text == text
     text = TILED.replace("TILE = 16", "import os; TILE = 16")
     assert find(code(text)).text == text
-
-
-# --- the examination understands what was put together -------------------------------------------
 
 
 def damaged(text: str) -> dict[str, list]:
@@ -582,8 +553,6 @@ def test_findings_are_on_the_lines_of_the_cell():
     assert (finding.code, answer.first_line) == ("race-read-after-write", 2)
     assert "sA[ty, k]" in answer.text.split("\n")[finding.line - 1]
 
-
-# --- bounds -----------------------------------------------------------------------------------
 
 _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
 

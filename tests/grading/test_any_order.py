@@ -140,9 +140,7 @@ class Office:
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=marks(seed, fast=12, slow=4)) for seed in range(12)]
 )
-def test_any_order(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_any_order(tmp_path, caplog, monkeypatch, seed):
     office = Office(tmp_path, random.Random(seed), caplog)
     first = [*office.of_the_class(), "--seed", 7, "--overrides", office.overrides]
     assert office.run([*first, "--exercises", "mat_add"])[0] == 0
@@ -213,9 +211,7 @@ def graded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Office]
     yield office
 
 
-def test_a_file_about_one_exercise_leaves_the_others_to_the_class(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_about_one_exercise_leaves_the_others_to_the_class(tmp_path, caplog):
     """An appeal over one answer neither drops the answers to others nor holds on to them."""
     other = RIGHT.replace("mat_add", "matmul_naive").replace("+ B", "* B")
     office = Office(tmp_path, random.Random(1), caplog)
@@ -250,9 +246,7 @@ def damaged(data: bytes) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", ["run.json", "counted.json"])
-def test_a_damaged_record_stops_the_run(
-    graded: Office, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_a_damaged_record_stops_the_run(graded, capsys, name):
     path = graded.out / ".work" / name
     whole, before = path.read_bytes(), files_in(graded.out)
     for number, data in enumerate(damaged(whole)):
@@ -267,9 +261,7 @@ def test_a_damaged_record_stops_the_run(
             assert files_in(graded.out) == {**before, f".work/{name}": data}
 
 
-def test_a_damaged_run_file_goes_on_as_the_sentence_says(
-    graded: Office, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_run_file_goes_on_as_the_sentence_says(graded, capsys):
     graded.set_by_hand()
     assert graded.run(graded.of_the_class())[0] == 0
     before = files_in(graded.out)

@@ -35,12 +35,7 @@ def items(*texts: str, exercise: str = "mat_add") -> tuple[Item, ...]:
     )
 
 
-# --- the notebook -----------------------------------------------------------------------------
-
-
-def test_it_is_the_instructors_with_a_cell_for_each_answer(
-    tasks: dict[str, AssignedExercise],
-) -> None:
+def test_it_is_the_instructors_with_a_cell_for_each_answer(tasks):
     notebook = nbformat.reads(
         batches.batch_notebook(tasks, items(RIGHT, WRONG), seed=5), as_version=4
     )
@@ -57,9 +52,7 @@ def test_it_is_the_instructors_with_a_cell_for_each_answer(
 
 
 @pytest.mark.parametrize("text", [RIGHT, NASTY, "", "\n" * 1000, "x" * 10**6])
-def test_an_answer_is_nothing_but_a_string_in_it(
-    tasks: dict[str, AssignedExercise], text: str
-) -> None:
+def test_an_answer_is_nothing_but_a_string_in_it(tasks, text):
     made = batches.batch_notebook(tasks, items(text), seed=1)
     assert made.isascii()
     source = json.loads(made)["cells"][-1]["source"]
@@ -104,9 +97,6 @@ def test_a_folder_that_cannot_be_used(tmp_path: Path, files: dict[str, str], sai
         read_tasks(tmp_path)
 
 
-# --- the judge --------------------------------------------------------------------------------
-
-
 def test_the_judge() -> None:
     context = "from numba import cuda"
     right = batches.judge("mat_add", RIGHT, 1, context)
@@ -127,9 +117,7 @@ def test_a_judgement_is_short_whatever_the_answer() -> None:
     assert batches._shortened("ü" * 10**6).endswith(" …")
 
 
-def test_a_desk_writes_first_and_fails_then(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_desk_writes_first_and_fails_then(tmp_path, capsys):
     results = tmp_path / "results"
     desk = batches.Desk(str(results), 1, {"mat_add": "from numba import cuda"})
     desk.judge(0, "mat_add", RIGHT)
@@ -140,8 +128,6 @@ def test_a_desk_writes_first_and_fails_then(
     assert [line["item"] for line in lines] == [0, 1]
     assert Judgement.from_json(lines[0]["judgement"]).numbers_right
 
-
-# --- what comes back --------------------------------------------------------------------------
 
 GOOD = Judgement("mat_add", numbers_right=True)
 
@@ -193,8 +179,6 @@ def test_all_that_decides_is_in_the_version() -> None:
     assert used and used - harmless <= set(version.deciding_files())
 
 
-# --- in a child process -----------------------------------------------------------------------
-
 FAULTS = r"""
 import os
 real = batches.judge
@@ -233,9 +217,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
 
 
 @pytest.mark.slow
-def test_a_crash_costs_only_its_own_answer(
-    tasks: dict[str, AssignedExercise], faults: list
-) -> None:
+def test_a_crash_costs_only_its_own_answer(tasks, faults):
     texts = [RIGHT, WRONG, NASTY, "# FORGE", "# KILL", RIGHT, "# ENDLESS", WRONG]
     batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, BatchLimits(seconds=2))
     result = read_result(run_batch(batch.to_json()), batch.items)
@@ -257,9 +239,7 @@ def test_a_crash_costs_only_its_own_answer(
 
 
 @pytest.mark.long
-def test_a_crash_that_was_no_fault_of_the_answer(
-    tasks: dict[str, AssignedExercise], faults: list, tmp_path: Path
-) -> None:
+def test_a_crash_that_was_no_fault_of_the_answer(tasks, faults, tmp_path):
     texts = [RIGHT, f"{RIGHT}# ONCE {tmp_path / 'once'}", RIGHT]
     batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, BatchLimits())
     result = read_result(run_batch(batch.to_json()), batch.items)
@@ -268,9 +248,7 @@ def test_a_crash_that_was_no_fault_of_the_answer(
 
 
 @pytest.mark.long
-def test_a_result_that_cannot_be_read_is_tried_once_more(
-    tasks: dict[str, AssignedExercise], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_that_cannot_be_read_is_tried_once_more(tasks, monkeypatch):
     """Here half a line is written before each of its results; it never gets one."""
     code = FAULTS.replace("[[[[\\n')", "[[[[')").replace("{", "{{").replace("}", "}}")
     assert code.count("[[[[')") == 1
@@ -282,9 +260,7 @@ def test_a_result_that_cannot_be_read_is_tried_once_more(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
-def test_a_killed_worker_leaves_nothing_and_shows_nothing(
-    tasks: dict[str, AssignedExercise], tmp_path: Path
-) -> None:
+def test_a_killed_worker_leaves_nothing_and_shows_nothing(tasks, tmp_path):
     """The kernel sees none of the environment, and ends with the worker; so does their folder."""
     told = tmp_path / "told"
     batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT), 3, BatchLimits())
@@ -340,9 +316,7 @@ def test_a_kernel_has_limits(tasks: dict[str, AssignedExercise], tmp_path: Path)
     assert resource.getrlimit(resource.RLIMIT_AS)[0] != 2**31, "only the kernel is limited"
 
 
-def test_what_cannot_be_run_is_said(
-    tasks: dict[str, AssignedExercise], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_run_is_said(tasks, monkeypatch):
     """Two attempts that reach no answer: then the tools are at fault, and no row is written."""
     tries = []
 

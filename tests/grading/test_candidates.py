@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from every_case import every_case
 from rows_of_a_class import RACY, RIGHT, SETTINGS, UNEVEN, UNSUPPORTED, WRONG, submission
 
@@ -93,9 +92,7 @@ def test_they_are_written_beside_those_of_other_classes(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.py", "b.py"]
 
 
-def test_they_do_not_lie_among_the_submissions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_they_do_not_lie_among_the_submissions(tmp_path, capsys):
     (tmp_path / "class").mkdir()
     folder = str(tmp_path / "class/candidates")
     arguments = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--candidates", folder]

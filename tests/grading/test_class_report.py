@@ -98,9 +98,6 @@ def test_a_submission_about_nothing_has_its_line() -> None:
     assert "No submission is about any exercise." in shown
 
 
-# --- the pictures -------------------------------------------------------------------------------
-
-
 def test_the_histogram_says_its_numbers_in_words() -> None:
     picture = histogram([0.0, 0.1, 0.3, 0.999, 1.0, 1.0])
     assert 'role="img"' in picture

@@ -82,9 +82,6 @@ def several(count: int) -> dict[str, str]:
     return {f"s{i:02}": f"{kinds[i % 3]}# variant {i}" for i in range(count)}
 
 
-# --- rows -------------------------------------------------------------------------------------
-
-
 def test_every_submission_gets_its_row(tmp_path: Path) -> None:
     folder = write_class(tmp_path / "class", {"s1": RIGHT, "s2": WRONG, "s3": "x = 1"})
     (folder / "s4.ipynb").write_bytes(b"\x00 no notebook")
@@ -136,9 +133,6 @@ def test_a_row_depends_on_its_own_answer_alone(tmp_path: Path) -> None:
     assert all(by_text[row.answer.text] == row.judgement for row in together)
 
 
-# --- batches ----------------------------------------------------------------------------------
-
-
 def test_batches_get_smaller_towards_the_end(tmp_path: Path, quick: None) -> None:
     rows_of(write_class(tmp_path / "class", several(150)), tmp_path)
     sizes = [len(job.items) for job in JOBS]
@@ -176,9 +170,6 @@ def test_progress_is_told(tmp_path: Path, quick: None) -> None:
     assert told[-1] == (20, 20, 20)
 
 
-# --- resuming ---------------------------------------------------------------------------------
-
-
 def test_a_second_run_judges_nothing_again(tmp_path: Path, quick: None) -> None:
     folder = write_class(tmp_path / "class", several(6))
     first = rows_of(folder, tmp_path)
@@ -190,9 +181,7 @@ def test_a_second_run_judges_nothing_again(tmp_path: Path, quick: None) -> None:
     assert [item.name for job in JOBS for item in job.items] == ["s00::mat_add"]
 
 
-def test_stopped_anywhere_the_next_run_goes_on(
-    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_anywhere_the_next_run_goes_on(tmp_path, quick, monkeypatch):
     """Ctrl-C after every batch there is; the rows are those of an undisturbed run."""
     folder = write_class(tmp_path / "class", several(20))
     undisturbed = rows_of(folder, tmp_path / "a")
@@ -213,9 +202,6 @@ def test_stopped_anywhere_the_next_run_goes_on(
         break
     assert rows == undisturbed
     assert len(done) > 4
-
-
-# --- faults -----------------------------------------------------------------------------------
 
 
 class OneFails(Executor):
@@ -242,9 +228,7 @@ def test_a_worker_that_always_dies_costs_one_row(tmp_path: Path, quick: None) ->
     assert len(others) == 11 and not [row for row in others if row.verdict == "needs review"]
 
 
-def test_what_cannot_be_judged_needs_review(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_judged_needs_review(tmp_path, monkeypatch):
     def stopped(job: str) -> str:
         outcome = Judgement("mat_add", needs_review=True, outcome="stopped-by-clock")
         return BatchResult({0: outcome}).to_json()
@@ -258,9 +242,7 @@ def test_what_cannot_be_judged_needs_review(
     assert row.verdict == "passed", "the next run tries again"
 
 
-def test_tools_that_do_not_work_stop_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tools_that_do_not_work_stop_the_run(tmp_path, monkeypatch):
     folder = write_class(tmp_path / "class", several(3))
     judge_with(monkeypatch, lambda job: BatchResult(problem="No kernel starts.").to_json())
     with pytest.raises(CannotGrade, match=r"No kernel starts\."):

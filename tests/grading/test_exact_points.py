@@ -44,8 +44,8 @@ def table(text: str | None) -> list[list[str]]:
     days=st.integers(0, 9),
 )
 def test_sums_in_every_output_are_those_of_the_digits(
-    tmp_path: Path, weights: list[str], by_hand: str, per_day: str, at_most: str, days: int
-) -> None:
+    tmp_path, weights, by_hand, per_day, at_most, days
+):
     worth = dict(zip(PROPERTIES, map(Fraction, weights), strict=True))
     most = sum(worth.values())
     if not most:

@@ -57,9 +57,6 @@ def results(workplace: Workplace, jobs: list[str], do=shout) -> dict[str, str | 
     return dict(done)
 
 
-# --- with executors that only pretend ---------------------------------------------------------
-
-
 def test_jobs_are_asked_for_only_when_there_is_room() -> None:
     asked, done = 0, 0
 
@@ -152,9 +149,6 @@ def test_a_workplace_that_is_gone_is_no_endless_wait(monkeypatch: pytest.MonkeyP
     assert len(stopped) == 1
 
 
-# --- with processes ---------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_a_pool_survives_its_workers(tmp_path: Path) -> None:
     jobs = ["a", f"once {tmp_path / 'once'}", "b", f"die {tmp_path / 'die'}", "c", "d"]
@@ -245,17 +239,12 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     wait_for(lambda: all(map(has_ended, pids)))
 
 
-# --- with Dask --------------------------------------------------------------------------------
-
-
 NO_ADDRESSES = ["foo", "", "nonsense://nowhere", "nonsense://here:1", "tcp://:1", "tcp://a:0",
                 "a:65536", "a b:1", "tcp://a:1/x"]  # fmt: skip
 
 
 @pytest.mark.parametrize("address", NO_ADDRESSES)
-def test_what_is_no_address_is_refused_at_once(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_address_is_refused_at_once(address, monkeypatch):
     monkeypatch.setattr(executors.socket, "create_connection", lambda *_: pytest.fail("tried"))
     with pytest.raises(
         CannotGrade, match="is not the address of a scheduler; write tcp://HOST:PORT"

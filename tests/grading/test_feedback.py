@@ -92,9 +92,6 @@ def words(page: str) -> str:
     return " ".join(" ".join(tidy(page).words).split())
 
 
-# --- what stands on it --------------------------------------------------------------------------
-
-
 def test_a_page_needs_nothing_from_anywhere() -> None:
     page = page_of(row("s01", RACY), missing("s01"))
     assert "<script" not in page and "default-src 'none'" in page
@@ -148,9 +145,6 @@ def test_open_points_are_not_0() -> None:
     shown = words(page_of(row("s01", UNSUPPORTED), missing("s01")))
     assert "0 of 20 points so far; an instructor still has to look" in shown
     assert "open of 10" in shown
-
-
-# --- what does not ------------------------------------------------------------------------------
 
 
 def test_code_is_shown_as_it_is_and_does_nothing() -> None:
@@ -277,8 +271,6 @@ def test_what_cannot_be_seen_is_shown_by_its_number(text: str, shown: str) -> No
     assert as_html(text).encode("utf-8")
 
 
-# --- whatever comes -----------------------------------------------------------------------------
-
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 FINDINGS = st.builds(
     lambda code, message, line, hint, severity, values: finding(
@@ -304,9 +296,7 @@ JUDGEMENTS = st.none() | st.builds(
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, JUDGEMENTS)
-def test_any_row_makes_a_page_and_an_explanation(
-    name: str, text: str, note: str, judged: Judgement | None
-) -> None:
+def test_any_row_makes_a_page_and_an_explanation(name, text, note, judged):
     found = FoundAnswer("matmul_tiled", text, (note,), None, name, 3, 2)
     scored = score(submission("key", name or "x"), found, judged, SETTINGS)
     page = page_of(scored)
@@ -316,9 +306,6 @@ def test_any_row_makes_a_page_and_an_explanation(
     assert told.encode("utf-8") and not re.search(
         "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told
     )
-
-
-# --- in the terminal ----------------------------------------------------------------------------
 
 
 def test_explain_tells_where_what_and_how_many_points() -> None:

@@ -45,9 +45,6 @@ def of_two(judged_here: None, desk: Desk) -> Desk:
     return desk
 
 
-# --- what it does -----------------------------------------------------------------------------
-
-
 def test_a_class_is_graded(of_two: Desk) -> None:
     said = of_two.grade("class", "--seed", "5", "--exercises", "00")
     assert "2 submissions, 2 rows: 1 passed, 1 failed." in said
@@ -100,9 +97,6 @@ def test_what_was_not_asked_for_has_no_verdict(of_two: Desk, named: tuple[str, .
     assert "graded only on mat_add, so there is no verdict on matmul_tiled." in said
 
 
-# --- what it refuses --------------------------------------------------------------------------
-
-
 @every_case(
     ("arguments", "out", "status", "said"),
     [
@@ -123,9 +117,7 @@ def test_what_was_not_asked_for_has_no_verdict(of_two: Desk, named: tuple[str, .
         ("class --notebooks .", "grades", 1, "No notebook in"),
     ],
 )
-def test_arguments_that_cannot_be_used(
-    of_two: Desk, arguments: str, out: str, status: int, said: str
-) -> None:
+def test_arguments_that_cannot_be_used(of_two, arguments, out, status, said):
     """One sentence each, and the exit status says whose turn it is."""
     assert said in of_two.grade(*arguments.split(), out=out, status=status)
 
@@ -180,9 +172,6 @@ def test_two_runs_at_a_time(of_two: Desk) -> None:
     of_two.grade("class")
 
 
-# --- progress ---------------------------------------------------------------------------------
-
-
 def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
     line = grade_says.ProgressLine()
     line.begin()
@@ -195,15 +184,10 @@ def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.so_far == "140 of 500 answers have been judged."
 
 
-# --- interrupted ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("stop", "status"), [(KeyboardInterrupt, 130), (grade_says.Terminated, 143)]
 )
-def test_stopped_it_says_how_far_it_is(
-    of_two: Desk, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException], status: int
-) -> None:
+def test_stopped_it_says_how_far_it_is(of_two, monkeypatch, stop, status):
     def press(job: str) -> str:
         raise stop
 
@@ -227,9 +211,7 @@ def test_kept_batches_can_be_run_by_hand(of_two: Desk) -> None:
 
 
 @posix
-def test_a_signal_that_got_lost_is_heard_later(
-    of_two: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_that_got_lost_is_heard_later(of_two, monkeypatch):
     """As when the handler runs in a finaliser, where Python drops what it raises."""
 
     def lose(*_: object) -> tuple[str, ...]:

@@ -80,9 +80,6 @@ def test_nobody_is_called_by_anothers_key() -> None:
     assert len(set(names([row("a", student="'=1"), row("b", student="=1")]).values())) == 2
 
 
-# --- Canvas and Moodle --------------------------------------------------------------------------
-
-
 def students(platform: str, number: str | None = "4711") -> list[GradebookRow]:
     known = {"platform": platform, "platform_id": number}
     return [row("s01", RACY, student="One, S", **known), missing("s01")]
@@ -145,9 +142,6 @@ def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None
     }
     write_all(rows[2:], SETTINGS, 5, tmp_path / "nobody")
     assert not (tmp_path / "nobody/moodle_feedback.zip").exists()
-
-
-# --- the files ----------------------------------------------------------------------------------
 
 
 def written(folder: Path) -> dict[str, bytes]:

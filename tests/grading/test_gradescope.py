@@ -38,9 +38,7 @@ def test_a_submission_gets_its_results(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_submissions_are_refused_in_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
+def test_two_submissions_are_refused_in_a_sentence(tmp_path, capsys):
     for student in ("ann", "bob"):
         (tmp_path / "in" / student).mkdir(parents=True)
         shutil.copy(ROOT / "exercises" / "02_naive_matmul.ipynb", tmp_path / "in" / student)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -54,9 +53,7 @@ def _cases() -> list[object]:
 
 
 @pytest.mark.parametrize(("exercise", "text", "seeds"), _cases())
-def test_a_wrong_answers_page_tells_nothing_of_the_inputs(
-    exercise: str, text: str, seeds: list[int]
-) -> None:
+def test_a_wrong_answers_page_tells_nothing_of_the_inputs(exercise, text, seeds):
     assert [each for seed in seeds for each in leaks(exercise, text, seed)] == []
 
 
@@ -80,9 +77,7 @@ FUNCTIONS = wrong_answers_to("blocks_per_sm")
         )
     ],
 )
-def test_a_wrong_functions_page_names_no_launch_that_was_drawn(
-    text: str, seeds: Sequence[int]
-) -> None:
+def test_a_wrong_functions_page_names_no_launch_that_was_drawn(text, seeds):
     at_home = judged("blocks_per_sm", text, 0).numbers
     for seed in seeds:
         drawn = launches(seed)[len(EXAMPLES) :]

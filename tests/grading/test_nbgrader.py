@@ -38,9 +38,7 @@ def test_checks_are_declared_with_their_points_and_only_on_request(tmp_path: Pat
     }  # fmt: skip
 
 
-def test_without_a_gradebook_nothing_is_lost_and_a_sentence_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_gradebook_nothing_is_lost_and_a_sentence_says_so(tmp_path, capsys):
     (tmp_path / "in/ada").mkdir(parents=True)
     (tmp_path / f"in/ada/{LESSON}.ipynb").write_bytes(
         (ROOT / f"exercises/{LESSON}.ipynb").read_bytes()

@@ -45,9 +45,6 @@ def verdicts(desk: Desk) -> list[str]:
     return [row["verdict"] for row in desk.rows().values()]
 
 
-# --- another run into the same folder -----------------------------------------------------------
-
-
 def test_a_run_with_one_student_does_not_replace_the_class(graded: Desk) -> None:
     before = graded.files()
     graded.hand_in("ada", RIGHT, top="again")
@@ -143,9 +140,7 @@ def test_another_file_of_a_student_is_that_students(desk: Desk, handed_in: str) 
     )
 
 
-def test_stopped_in_the_middle_everything_is_as_it_was(
-    graded: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_in_the_middle_everything_is_as_it_was(graded, monkeypatch):
     before = graded.files()
     graded.hand_in("ada", RIGHT + "# new", top="again")
 
@@ -196,8 +191,6 @@ def test_what_is_explained_is_what_stands_in_the_gradebook(graded: Desk) -> None
     assert "ada · mat_add: passed, 10 of 10 points" in said
 
 
-# --- what nobody could read ---------------------------------------------------------------------
-
 RENAMED = RIGHT.replace("def mat_add", "def add_matrices")
 UNMARKED = RENAMED.replace("# EXERCISE mat_add\n", "")
 EMPTY = "# EXERCISE mat_add\ndef mat_add(A, B, C):\n    pass"
@@ -219,9 +212,7 @@ def moodle(name: str, number: int) -> str:
 
 
 @pytest.mark.parametrize("handed_in", UNREAD)
-def test_what_nobody_could_read_leaves_no_number(
-    handed_in: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_could_read_leaves_no_number(handed_in, desk, monkeypatch):
     if handed_in == "oversized":
         monkeypatch.setattr("course_lib.grading.intake.submissions.MAX_FILE_BYTES", 3000)
         monkeypatch.setattr(reading, "MAX_FILE_BYTES", 3000)

@@ -46,9 +46,6 @@ def words(page: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", page).split())
 
 
-# --- the rule of late days ----------------------------------------------------------------------
-
-
 def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
     rows = by_hand(
         [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
@@ -90,9 +87,6 @@ def test_a_rule_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, said:
     with pytest.raises(CannotGrade) as caught:
         load_settings(path)
     assert said in str(caught.value) and str(path) in str(caught.value)
-
-
-# --- points and comments in every output --------------------------------------------------------
 
 
 def test_points_set_by_hand_stand_beside_the_judges() -> None:
@@ -154,9 +148,6 @@ def test_a_comment_is_text_everywhere() -> None:
     (line,) = table(grades_csv(formula))
     assert (line["comment"], line["student_comment"]) == ("'@SUM(A1)", "'=1+1")
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", explain(rows[0]))
-
-
-# --- the file -----------------------------------------------------------------------------------
 
 
 def load(folder: Path, text: str) -> dict[str, SetForStudent]:
@@ -240,9 +231,6 @@ def test_late_days_need_a_rule(tmp_path: Path) -> None:
     assert load_overrides(path, Settings(), tmp_path / "class").students["ada"].standing.share == 1
 
 
-# --- the command --------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def graded(judged_here: None, desk: Desk) -> Desk:
     """A class of two that was graded by its settings, and nothing set by hand."""
@@ -293,9 +281,7 @@ def test_an_appeal_of_one_keeps_what_is_set_for_others(graded: Desk) -> None:
         ("[ada.mat_add]\npoints = 10.5", "`ada.mat_add.points` is 10.5"),
     ],
 )
-def test_a_mistake_stops_the_run_before_anything_is_graded(
-    graded: Desk, text: str, said: str
-) -> None:
+def test_a_mistake_stops_the_run_before_anything_is_graded(graded, text, said):
     before, journal = graded.files(), (graded.out / ".work/journal.txt").read_bytes()
     graded.hand_in("new", RIGHT + "# new")
     refused = graded.grade("class", "--overrides", set_by_hand(graded, text), status=1)

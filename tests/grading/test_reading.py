@@ -32,9 +32,6 @@ def one_cell(source: object, **keys: object) -> bytes:
     return json.dumps({"cells": [{"cell_type": "code", "source": source, **keys}]}).encode()
 
 
-# --- formats ----------------------------------------------------------------------------------
-
-
 @every_case("path", REAL, ids=lambda path: path.stem[:2])
 def test_reads_what_nbformat_reads(path):
     expected = nbformat.read(path, as_version=4)
@@ -93,9 +90,6 @@ def test_pictures_in_prose_are_left_out_and_the_prose_stays():
     ]
 
 
-# --- characters -------------------------------------------------------------------------------
-
-
 def test_what_no_page_can_show_becomes_one_sign():
     text = "a\x00b\x1bc\x85d\u2028e\ufffef\x7f"
     assert texts(one_cell(text)) == [("code", "a�b�c�d�e�f�")]
@@ -111,9 +105,6 @@ def test_ordinary_white_space_and_foreign_letters_stay():
 def test_raw_control_characters_in_the_file():
     data = b'{"cells": [{"cell_type": "code", "source": "a\tb\nc\x01"}]}'
     assert texts(data) == [("code", "a\tb\nc�")]
-
-
-# --- exported scripts -------------------------------------------------------------------------
 
 
 def test_a_script_with_cells():
@@ -148,9 +139,6 @@ def test_a_script_from_colab_has_its_text_as_strings():
         if cell.kind == "code":  # its lines are those of the file
             last = cell.text.rstrip("\n").count("\n")
             assert cell.text.split("\n")[last] == script.split("\n")[last]
-
-
-# --- what cannot be read ----------------------------------------------------------------------
 
 
 @every_case(

@@ -27,9 +27,6 @@ def settings(tmp_path: Path, text: str) -> Settings:
     return load_settings(path)
 
 
-# --- verdicts -----------------------------------------------------------------------------------
-
-
 def test_a_race_costs_its_property_and_a_result_to_rely_on() -> None:
     scored = row("s02", RACY)
     lost = POINTS["race-free"] + POINTS["right"]
@@ -105,9 +102,6 @@ def test_a_reason_is_one_short_line_that_moves_no_cursor() -> None:
     assert "\n" not in reason and "\x1b" not in reason and len(reason) <= 300
 
 
-# --- partial credit -----------------------------------------------------------------------------
-
-
 @every_case("name", EXERCISES)
 def test_every_finding_costs_something_and_says_so(name: str) -> None:
     exercise = EXERCISES[name]
@@ -126,9 +120,6 @@ def test_nothing_is_earned_before_anything_works(name: str) -> None:
 def test_what_is_no_kernel_earns_nothing_by_a_wrong_result(name: str) -> None:
     wrong = [finding("wrong-formula", "So.", 2), finding("wrong-loop-bound", "So.", 2)]
     assert not any(earned_points(EXERCISES[name], wrong, True, True).values())
-
-
-# --- grading.toml -------------------------------------------------------------------------------
 
 
 def test_without_a_file_the_courses_own_points_count() -> None:
@@ -209,9 +200,7 @@ def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
         ("[points]\nmat_add = [1]", "`points.mat_add` is [1]; write a number"),
     ],
 )
-def test_a_mistake_is_one_sentence_with_file_key_and_mend(
-    tmp_path: Path, text: str, said: str
-) -> None:
+def test_a_mistake_is_one_sentence_with_file_key_and_mend(tmp_path, text, said):
     with pytest.raises(CannotGrade) as caught:
         settings(tmp_path, text)
     message = str(caught.value)

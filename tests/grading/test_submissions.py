@@ -58,9 +58,6 @@ def in_zip(tmp_path: Path, data: bytes) -> dict[str, Submission]:
     return found(write(tmp_path, "all.zip", data=data) / "all.zip")
 
 
-# --- layouts ----------------------------------------------------------------------------------
-
-
 def test_what_programs_leave_behind_is_ignored(tmp_path):
     write(
         tmp_path,
@@ -277,9 +274,6 @@ def test_one_who_handed_in_something_else_gets_a_row(tmp_path):
     assert "empty" in class_["s4"].problem and "empty" in class_["s5"].problem
 
 
-# --- learning platforms -----------------------------------------------------------------------
-
-
 @every_case(
     ("name", "is_folder", "student", "platform", "number"),
     [
@@ -349,8 +343,6 @@ def test_attempts_of_blackboard_and_brightspace_are_in_their_order(tmp_path):
     assert [label[-7] for label in labels(found(tmp_path / "d")["Some-One-7"])] == ["a", "b", "c"]
 
 
-# --- names ------------------------------------------------------------------------------------
-
 HARD_NAMES = [
     "con", "AUX", "nul.tar", "COM1", "lpt9", ".", "..", "...", "-", "a b", "a/b", "a\\b", "a:b",
     "a\0b", "a\nb", "=1+1", "@x", "<script>", "é", unicodedata.normalize("NFD", "é"), "e", "E",
@@ -411,9 +403,6 @@ def test_a_name_that_is_no_unicode(tmp_path):
     class_ = found(tmp_path)
     assert [each.student for each in class_.values()] == ["��", "s1"]
     assert all(each.problem is None for each in class_.values())
-
-
-# --- what is no file --------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes on this system")
@@ -496,9 +485,6 @@ def test_much_text_over_many_notebooks(tmp_path):
     write(tmp_path, *(f"s1/{n}.ipynb" for n in range(4)), data=saved([("code", "x" * 250_000)]))
     write(tmp_path, "s1/small.ipynb")
     assert [len(file.cells) for file in found(tmp_path)["s1"].files] == [1, 1, 0, 0, 1]
-
-
-# --- archives ---------------------------------------------------------------------------------
 
 
 def test_paths_that_are_tricks_have_rows_of_their_own(tmp_path):
@@ -644,9 +630,6 @@ def test_two_entries_of_one_name(tmp_path):
         archive.writestr("s1.ipynb", saved([("code", "second")]))
     cells = [each.cells[0].text for each in in_zip(tmp_path, file.getvalue())["s1"].files]
     assert cells == ["first", "second"]
-
-
-# --- what the instructor gave -----------------------------------------------------------------
 
 
 def test_what_cannot_be_graded_at_all(tmp_path):

@@ -37,9 +37,6 @@ def office(looked_at: None, desk: Desk) -> Office:
     return office
 
 
-# --- what is read -----------------------------------------------------------------------------
-
-
 def test_what_is_set_by_hand_is_found_in_the_working_folder(office: Office) -> None:
     """The guide's step: write the file, and give the command of the class again."""
     office.write("overrides.toml", "[Cara.mat_add]\npoints = 9\n")
@@ -100,9 +97,6 @@ def test_a_course_of_no_choice_is_named_too(office: Office) -> None:
     assert f"{course} has changed since then and was not read again" in office.grade("class")
 
 
-# --- what counts ------------------------------------------------------------------------------
-
-
 def test_an_answer_that_is_the_same_stays_that_of_the_class(office: Office) -> None:
     """A refused run says `--only`; whose answer that leaves as it was can still resubmit."""
     left = office.answer("Cara", WRONG)
@@ -145,9 +139,6 @@ def test_who_is_new_in_the_class_is_said(office: Office) -> None:
     assert office.grade("late", "--only").count("new: Eve") == 1
 
 
-# --- how points came to be --------------------------------------------------------------------
-
-
 def test_all_files_have_the_points_that_count(office: Office) -> None:
     office.write("course.toml", "[late]\nper_day = 0.1\n")
     late = "[Cara]\nlate_days = 1\n[Cara.mat_add]\npoints = 7\n[Bo]\nlate_days = 1\n"
@@ -177,9 +168,6 @@ def test_the_history_says_why(office: Office) -> None:
     assert back.startswith(
         "6.3 → 0 points (failed; 1 day late: 90 % of 0 points are 0; no longer set by hand), "
     )
-
-
-# --- what is wrong with a folder --------------------------------------------------------------
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")
@@ -231,17 +219,10 @@ def test_lines_of_the_journal_that_cannot_be_used(office: Office) -> None:
     assert "3 lines of grades/.work/journal.txt are damaged; if an answer" in office.grade("class")
 
 
-# --- whose file it is -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("file", "names", "said"),
     [
-        (
-            "x.ipynb",
-            ["Bo", "Cara"],
-            "you gave one submission, so name one student, not 2.",
-        ),
+        ("x.ipynb", ["Bo", "Cara"], "you gave one submission, so name one student, not 2."),
         ("Cara.ipynb", ["Bo"], "the file that you gave has the name of Cara, not of 'Bo'"),
         ("x.ipynb", ["Caro"], "nobody is called 'Caro'; did you mean Cara?"),
         ("x.ipynb", ["nobody"], "nobody is called 'nobody'; there are Ada King, Bo, Cara, x."),

@@ -147,9 +147,6 @@ def function(body: str, before: str = "") -> str:
     return f"{before}\ndef blocks_per_sm(device, threads, registers, shared_bytes):\n{lines}\n"
 
 
-# --- Files ------------------------------------------------------------------------------------
-
-
 def below(submissions: Path, folder: str | bytes) -> Path:
     """The folder of one submission, made."""
     path = os.path.join(os.fsencode(submissions), os.fsencode(folder))

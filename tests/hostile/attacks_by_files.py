@@ -48,8 +48,6 @@ def attacks(
     )
 
 
-# --- Notebooks --------------------------------------------------------------------------------
-
 CHECK = 'course_lib.check("mat_add", mat_add)'
 OUTPUT = [{"output_type": "stream", "name": "stdout", "text": [PASSED]}]
 ANSWERED = json.dumps(notebook([code(MARKED_RIGHT)]))
@@ -200,9 +198,6 @@ NOTEBOOKS = (
 )
 
 
-# --- Files ------------------------------------------------------------------------------------
-
-
 def _link_to(target: str) -> Place:
     def place(submissions: Path, folder: str | bytes) -> None:
         (below(submissions, folder) / "answer.ipynb").symlink_to(target)
@@ -272,9 +267,6 @@ FILES = (
 )
 
 
-# --- Names ------------------------------------------------------------------------------------
-
-
 def named(name: str, folder: str | bytes, shown: str, has_twin: bool = False) -> Attack:
     """An empty answer in a folder with a hostile name."""
     place = cells_of(code(MARKED_EMPTY))
@@ -313,9 +305,6 @@ NAMES = (
     named("backslashes", "..\\..\\up", "..\\..\\up"),
     named("xml", "]]>&#x0;<a b='", "]]>&#x0;<a b='"),
 )
-
-
-# --- Archives ---------------------------------------------------------------------------------
 
 
 def archive(

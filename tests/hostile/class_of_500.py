@@ -100,9 +100,6 @@ def as_moodle_zip(submissions: Path, archive: Path) -> None:
                     zipped.write(file, name)
 
 
-# --- One student ------------------------------------------------------------------------------
-
-
 def hand_in(
     submissions: Path,
     name: str,
@@ -248,9 +245,6 @@ _SCRIBBLES = (
     "import os\nos.getcwd()",
     "",
 )
-
-
-# --- How editors save -------------------------------------------------------------------------
 
 
 def _as_jupyterlab_saves(notebook: dict[str, Any]) -> bytes:
