@@ -90,16 +90,6 @@ def test_a_large_product_stays_under_a_gibibyte(size: int) -> None:
     assert 3 * size**2 * 4 < run["peak"] < (1 << 30) * (size / 1024) ** 2
 
 
-@pytest.mark.long
-def test_the_growth_benchmark_runs() -> None:
-    done = subprocess.run(
-        [sys.executable, str(GROWTH), "--quick"], capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("times the line before") == 3
-    assert "256³" in done.stdout
-
-
 @pytest.mark.slow
 def test_the_benchmark_of_a_class_runs() -> None:
     script = SCRIPT.with_name("grading_class.py")

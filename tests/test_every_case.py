@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
 from every_case import every_case
 from sampling import marks
@@ -23,23 +21,6 @@ def test_each_case_that_fails_is_named_and_the_others_run() -> None:
     said = str(told.value)
     assert said.startswith("2 of 4 cases fail")
     assert "2, 5: AssertionError" in said and "4, None: TypeError" in said and "3, 9" not in said
-
-
-def test_cases_can_be_stacked_and_fixtures_are_handed_on() -> None:
-    seen = []
-
-    @every_case("name", ["a", "b"], ids=str.upper)
-    @every_case("number", range(2))
-    def check(folder: str, name: str, number: int) -> None:
-        seen.append((folder, name, number))
-        assert (name, number) != ("b", 1)
-
-    assert list(inspect.signature(check).parameters) == ["folder"]
-    with pytest.raises(AssertionError, match=r"^1 of 2 cases fail\n\nB: Assert.*\n\n1: Assert"):
-        check(folder="here")
-    assert len(seen) == 4
-    with pytest.raises(ValueError, match="without a case"):
-        every_case("name", [])
 
 
 def test_a_sample_is_spread_over_three_sets() -> None:

@@ -25,7 +25,6 @@ from course_lib.grading.answers.search import find_answers
 from course_lib.grading.judging import batches
 from course_lib.grading.records import Judgement
 
-ROOT = Path(__file__).parent
 ANSWERS = [  # exercise, name, text: right ones, then wrong ones
     *(
         (exercise, name, text)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from stored_answers import UnreadableAnswers, read, wrong_answers, wrong_answers_to
 
-ROOT = Path(__file__).resolve().parents[2]
 BASE = """\
 Whatever stands above the first head is for people.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
 from canned import measurements as canned
 from fake_gpu import FakeGpu
 
@@ -82,16 +81,6 @@ def an_nvml(**answers: int) -> Nvml:
     made._gpu = None
     made._library = SimpleNamespace(**{name: fill(number) for name, number in answers.items()})
     return made
-
-
-@pytest.mark.parametrize(("reasons", "held"), [(0x4, True), (0x84, True), (0x1, False), (0, False)])
-def test_the_driver_says_why_it_holds_the_clock_down(reasons, held):
-    nvml = an_nvml(
-        nvmlDeviceGetPowerUsage=699_600,
-        nvmlDeviceGetEnforcedPowerLimit=700_000,
-        nvmlDeviceGetCurrentClocksThrottleReasons=reasons,
-    )
-    assert (nvml.watts(), nvml.watts_allowed(), nvml.at_power_limit()) == (699.6, 700.0, held)
 
 
 def test_the_last_quarter_is_timed():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,30 +21,6 @@ from course_lib.host import runtime
 from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasurements, attention
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-def test_a_file_reads_back_as_it_was_written(tmp_path):
-    before = canned()
-    path = measurements.store(before, tmp_path)
-    assert path.name == "Example-1.json" and list(tmp_path.iterdir()) == [path]
-    after = measurements.load("example-1", tmp_path)
-    assert after == measurements.parse(before.as_json())
-    assert after.entries[1].ceiling == 0.2 and after.entries[1].tile == (32, 32, 32)
-    assert after.as_json() == before.as_json()
-
-
-def test_what_follows_from_the_samples():
-    found = canned()
-    tiled = found.entry("tiled")
-    assert tiled.cell(4096).median_ms == 320.0
-    assert tiled.cell(1024).quartiles_ms == pytest.approx((4.875, 5.25))
-    assert tiled.cell(1024).gflops == pytest.approx(2 * 1024**3 / 5e-3 / 1e9)
-    assert found.share_of_cublas(tiled, 1024) == pytest.approx(0.2)
-    assert found.share_of_twin(tiled, 1024) == pytest.approx(0.9)
-    assert found.share_of_twin(replace(tiled, name="tiled_while"), 1024) == pytest.approx(0.9)
-    assert found.share_of_peak(tiled, 1024) == pytest.approx(429.5 / 4000, rel=1e-3)
-    assert found.share_of_ceiling(tiled, 1024) == pytest.approx(429.5 / 800, rel=1e-3)
-    assert found.sizes == (1024, 4096)
 
 
 @pytest.mark.parametrize(

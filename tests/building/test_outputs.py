@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from every_case import every_case
 
 from course_lib.building.notebook import code, new
@@ -41,17 +40,3 @@ def complaints(output: dict, *names: str) -> list[str]:
 def test_what_may_not_be_stored(output, why):
     (complaint,) = complaints(output)
     assert complaint.startswith("cell here: ") and why in complaint
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        stream("32 sectors per request, 1.25 LDS per FFMA"),
-        stream("12 B per 1 FLOP, 0.25 FLOP/B, 768 GB/s, 3 steps, 5 spare"),
-        stream("thread (3, 0) reads sA[3, 4] at line 14; see notebooks/03_coalescing.ipynb"),
-        stream("0x10 and https://example.org/home/x"),
-        picture("A bar for each rung, the second one lit"),
-    ],
-)
-def test_what_may_be_stored(output):
-    assert complaints(output) == []

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from counted_work import counted_calls
 from every_case import every_case
-from notebook_texts import (
-    REPOSITORY,
-    as_colab_saves,
-    as_vscode_saves,
-    code,
-    handed_in,
-    notebook_file,
-    prose,
-    solution,
-    tasks,
-)
+from notebook_texts import REPOSITORY, code, handed_in, notebook_file, prose, solution, tasks
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, LESSONS
@@ -68,19 +56,6 @@ def test_untouched_exercises_have_no_answer(path):
         assert "still" in answer.problem
 
 
-@every_case("save", [as_colab_saves, as_vscode_saves])
-@every_case("number", ["05", "06", "08"])
-def test_every_front_end_gives_the_same_answers(save, number):
-    path = notebook_file("solutions", number)
-    plain, resaved = (
-        Submission("s", "s", (SubmittedFile("x", read_cells(data)),))
-        for data in (path.read_bytes(), save(json.loads(path.read_bytes())))
-    )
-    ids = recognised_exercises(plain)
-    assert recognised_exercises(resaved) == ids
-    assert find_answers(resaved, ids, tasks()) == find_answers(plain, ids, tasks())
-
-
 @pytest.mark.parametrize(
     "marker",
     [
@@ -104,13 +79,6 @@ def test_without_the_marker_the_name_is_enough(first):
     assert "found by its name" in said(answer)
 
 
-def test_a_marker_in_the_middle_of_a_cell_begins_the_answer():
-    text = "import os, sys\nsys.path.append('..')\n\n" + TILED
-    answer = find(code(text))
-    assert answer.text == "\n\n\n" + TILED
-    assert answer.text.split("\n")[3] == text.split("\n")[3] == "# EXERCISE matmul_tiled"
-
-
 def test_two_answers_in_one_cell_are_cut_apart():
     both = solution("matmul_1d") + "\n" + solution("matmul_2d")
     first, second = find_answers(handed_in([code(both)]), ["matmul_1d", "matmul_2d"], tasks())
@@ -118,12 +86,6 @@ def test_two_answers_in_one_cell_are_cut_apart():
     assert "TM, TN = 4, 4" in second.text and "matmul_1d" not in second.text
     begins = both.split("\n").index("# EXERCISE matmul_2d")
     assert second.text.split("\n")[begins] == "# EXERCISE matmul_2d"
-
-
-def test_a_comment_that_looks_like_a_marker_does_not_cut_a_function():
-    text = TILED.replace("    tile_a", "# exercise mat_add\n    tile_a", 1)
-    text = text if text != TILED else TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2)
-    assert find(code(text)).text == text
 
 
 def test_the_last_complete_answer_counts():
@@ -186,11 +148,6 @@ def test_the_kernels_of_a_lesson_are_nobodys_answer(number):
     lesson = read_cells(notebook_file("notebooks", number).read_bytes())
     submission = Submission("s", "s", (SubmittedFile(f"{number}.ipynb", lesson),))
     assert recognised_exercises(submission) == ()
-
-
-def test_the_marker_in_one_cell_and_the_code_in_the_next():
-    answer = find(IMPORTS, code("# EXERCISE matmul_tiled"), code(TILED.split("\n", 1)[1]), CHECK)
-    assert answer.problem is None and answer.cell == 3 and answer.first_line == 1
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["above", "below"])
@@ -315,30 +272,43 @@ def test_the_rest_of_a_stub_is_for_a_person():
     assert answer.needs_review and "is still empty. Cell 4 begins indented" in answer.problem
 
 
-@pytest.mark.parametrize(
-    "line", ["%%time", "%%capture out", "!pip install numba", "%matplotlib inline"]
+PROMPTS = "\n".join((">>> " if n == 0 else "... ") + x for n, x in enumerate(TILED.split("\n")))
+INSIDE = [TILED.replace("TILE = 16", f"{{}}{line}\nTILE = 16") for line in ("cuda.jit?", "?cuda")]
+KERNEL = "    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
+
+
+@every_case(
+    ("written", "read", "noted"),
+    [
+        *((f"{line}\n{TILED}", f"# {line}\n{TILED}", "line 1")
+          for line in ("%%time", "%%capture out", "!pip install numba", "%matplotlib inline")),
+        *((text.format(""), text.format("# "), "line 2") for text in INSIDE),
+        (TILED.replace("TILE = 16", "%time TILE = 16"), TILED, ""),
+        (PROMPTS, TILED, ""),
+        (f"import os\nimport sys\n{TILED}", f"\n\n{TILED}", ""),
+    ],
+)  # fmt: skip
+def test_what_python_does_not_run_is_left_out_and_lines_stay(written, read, noted):
+    answer = find(code(written))
+    assert answer.text == read and noted in said(answer)
+    assert find(code("\n".join("    " + line for line in TILED.split("\n")))).text.strip()
+
+
+@every_case(
+    "text",
+    [
+        TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2),
+        TILED.replace("TILE = 16", "TILE = (80\n% 64)"),
+        TILED.replace("C):", "C)"),
+        "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel",
+        f"# EXERCISE matmul_tiled\nclass X:\n{KERNEL}",
+        TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()"),
+        TILED.replace("TILE = 16", "import os; TILE = 16"),
+    ],
 )
-def test_magics_are_passed_over_and_lines_stay(line):
-    answer = find(code(f"{line}\n{TILED}"))
-    assert answer.text == f"# {line}\n{TILED}"
-    assert "line 1" in said(answer)
-
-
-@pytest.mark.parametrize("line", ["cuda.jit?", "?cuda", "    !nvidia-smi", "cuda??"])
-def test_questions_to_jupyter_within_the_answer(line):
-    answer = find(code(TILED.replace("TILE = 16", f"{line}\nTILE = 16")))
-    assert answer.text == TILED.replace("TILE = 16", f"# {line}\nTILE = 16")
-    assert "line 2" in said(answer)
-
-
-def test_a_timed_statement_stays():
-    answer = find(code(TILED.replace("TILE = 16", "%time TILE = 16")))
-    assert answer.text == TILED
-
-
-def test_a_percent_sign_in_ordinary_code_is_no_magic():
-    text = TILED.replace("TILE = 16", "TILE = (80\n% 64)")
-    assert find(code(text)).text == text
+def test_what_is_handed_on_as_it_is(text):
+    answer = find(IMPORTS, code(text), CHECK)
+    assert (answer.text, answer.problem, answer.cell) == (text, None, 2)
 
 
 @pytest.mark.parametrize("magic", ["%%writefile kernel.py", "%%bash", "%%html", "%%javascript"])
@@ -346,13 +316,6 @@ def test_a_cell_that_python_does_not_run_is_text(magic):
     answer = find(code(f"{magic}\n{TILED}"))
     assert answer.needs_review and "below a cell magic" in answer.problem
     assert find(code(TILED), code(f"{magic}\n{other(TILED, 2)}")).text == TILED
-
-
-def test_a_pasted_prompt_or_indent():
-    prompts = "\n".join((">>> " if n == 0 else "... ") + x for n, x in enumerate(TILED.split("\n")))
-    assert find(code(prompts)).text == TILED
-    indented = "\n".join("    " + line for line in TILED.split("\n"))
-    assert find(code(indented)).text.split() == TILED.split()
 
 
 def test_a_cell_magic_that_jupyter_exported():
@@ -385,19 +348,6 @@ def test_code_in_a_text_cell_counts_where_no_code_has_it(text):
     assert find(stub, prose(text)).text == answer.text
     broken = TILED.replace("C):", "C)")
     assert find(code(broken), prose(text)).text == broken
-
-
-def test_a_syntax_error_is_handed_on_with_its_line():
-    text = TILED.replace("C):", "C)")
-    answer = find(IMPORTS, code(text), CHECK)
-    assert (answer.text, answer.problem, answer.cell) == (text, None, 2)
-
-
-def test_a_name_that_is_bound_but_no_function_is_handed_on():
-    text = "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel"
-    assert find(code(text)).text == text
-    text = "# EXERCISE matmul_tiled\nclass X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
-    assert find(code(text)).text == text
 
 
 def test_a_renamed_function_is_named():
@@ -439,13 +389,6 @@ def test_unread_files_are_named():
 TILE = solution("pick_a_tile")
 
 
-def test_constants_with_and_without_a_marker():
-    assert find(code(TILE), exercise="pick_a_tile").text == TILE
-    bare = TILE.split("\n", 1)[1]
-    assert find(code(bare), exercise="pick_a_tile").text == bare
-    assert recognised_exercises(handed_in([code(bare)])) == ("pick_a_tile",)
-
-
 OLD = "# EXERCISE matmul_coalesced\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n"
 
 
@@ -464,18 +407,6 @@ def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
     assert "matmul_coalesced" not in str(other_answer.problem)
 
 
-def test_an_exercise_of_an_earlier_edition_is_found_by_its_marker():
-    (answer,) = find_answers(handed_in([code(OLD)]), ["matmul_coalesced"], tasks())
-    assert (answer.text, answer.problem) == (OLD, None)
-    assert recognised_exercises(handed_in([code(OLD.split("\n", 1)[1])])) == ()
-
-
-def test_an_answer_to_the_new_exercise_counts_beside_an_old_one():
-    new = solution("matmul_column_major")
-    (answer,) = find_answers(handed_in([code(OLD), code(new)]), ["matmul_column_major"], tasks())
-    assert answer.problem is None and answer.cell == 2
-
-
 def test_the_constants_of_a_kernel_are_no_answer():
     cells = [
         code(solution("matmul_2d")),
@@ -486,6 +417,8 @@ def test_the_constants_of_a_kernel_are_no_answer():
 
 
 def test_constants_over_several_cells():
+    for text in (TILE, TILE.split("\n", 1)[1], "# EXERCISE pick_a_tile\nBM, BN = 96, 96"):
+        assert find(code(text), exercise="pick_a_tile").text == text
     first, second = code("# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8"), code("TM, TN = 8, 4")
     answer = find(first, second, exercise="pick_a_tile")
     assert answer.text == "# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8\nTM, TN = 8, 4"
@@ -495,11 +428,6 @@ def test_constants_over_several_cells():
     check = code('course_lib.check("pick_a_tile", {"BM": BM})')
     assert find(code(TILE), check, exercise="pick_a_tile").text == TILE
     assert find(code(TILE), check, code("BM = 1"), exercise="pick_a_tile").needs_review
-
-
-def test_a_constant_that_is_missing_is_for_the_examination_to_say():
-    text = "# EXERCISE pick_a_tile\nBM, BN = 96, 96"
-    assert find(code(text), exercise="pick_a_tile").text == text
 
 
 def test_the_numbers_that_were_given_are_no_answer():
@@ -515,13 +443,6 @@ def test_what_the_answer_does_not_need_stays_and_does_no_harm():
     assert answer.text == f"{TILED}\n{extra}" and answer.notes == ()
     context = tasks()["matmul_tiled"].context
     assert examine_source("matmul_tiled", answer.text, context=context).passed
-
-
-def test_it_stays_where_the_answer_needs_it():
-    text = TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()")
-    assert find(code(text)).text == text
-    text = TILED.replace("TILE = 16", "import os; TILE = 16")
-    assert find(code(text)).text == text
 
 
 def damaged(text: str) -> dict[str, list]:
@@ -587,11 +508,3 @@ def calls_to_read(cells: list[str]) -> int:
         recognised_exercises(submission)
         find_answers(submission, list(EXERCISES), tasks())
     return calls.count
-
-
-def test_an_answer_without_its_marker_and_a_colon_is_recognised():
-    text = "@cuda.jit\ndef mat_add(A, B, C)\n    C[0, 0] = A[0, 0]\n"
-    submission = handed_in([code(text)])
-    assert recognised_exercises(submission) == ("mat_add",)
-    (answer,) = find_answers(submission, ["mat_add"], None)
-    assert answer.text and not answer.problem

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hidden_numbers import Judged, judged, leaks
 from sampling import marks as sampled
@@ -14,7 +12,6 @@ from course_lib.problems.resident_blocks import EXAMPLES, launches
 
 # Numbers that stand in the course for everybody to read.
 OPEN = {number for _, *numbers in EXAMPLES for number in numbers}
-ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (20_260_713, 731_904_553, 4_071_999_001)
 QUICK = ("mat_add", "matmul_naive", "transpose_tiled", "block_scan")
 SLOW_ONE_IN = 60  # of these

@@ -66,15 +66,6 @@ def test_a_record_with_a_right_checksum_is_looked_at_too(tmp_path: Path) -> None
     assert Journal(tmp_path / "journal").dropped == 1
 
 
-@pytest.mark.parametrize("outcome", ["died", "stopped-by-clock"])
-def test_what_the_clock_decided_is_tried_again_by_the_next_run(tmp_path, outcome):
-    journal = Journal(tmp_path / "journal")
-    journal.add({"one": Judgement("mat_add", needs_review=True, outcome=outcome)})
-    assert journal["one"].outcome == outcome
-    journal.close()
-    assert known(tmp_path / "journal") == {}
-
-
 def test_every_part_of_a_key_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     base = ("mat_add", "text", "context", 1)
     others = [("mat_mul", *base[1:]), ("mat_add", "text ", *base[2:]), (*base[:2], "", 1)]

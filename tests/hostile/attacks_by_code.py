@@ -326,7 +326,6 @@ STARTUP = (
     ),
 )
 
-MINE = "MATMUL_LADDER_WAS_HERE"
 INJECTION = (
     *answers(
         "injection",
