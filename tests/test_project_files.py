@@ -26,12 +26,7 @@ PROJECT = PYPROJECT["project"]
 LOCKS = sorted((REPOSITORY / "locks").glob("*.txt"))
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 # In halves, so that this file does not find itself.
-REGISTRIES = [
-    "py" + "pi.org",
-    "python" + "hosted.org",
-    "registry." + "npmjs",
-    "deb." + "debian.org",
-]
+REGISTRIES = "py+pi.org python+hosted.org registry.+npmjs deb.+debian.org".replace("+", "").split()
 
 
 def requirements(*extras: str) -> dict[str, Requirement]:
@@ -105,18 +100,8 @@ def test_lower_bounds_are_met_by_colab(line: str) -> None:
     assert {spec.operator for spec in wanted.specifier} == {">="}
 
 
-EXTRAS = {
-    "lab": ("lab",),
-    "grade": ("grade",),
-    "test": ("grade", "lab", "test"),
-    "book": ("book",),
-    "browser": ("browser",),
-    "compiler": ("compiler",),
-    "fuzz": ("fuzz",),
-    "gpu-cu12": ("gpu-cu12",),
-    "gpu-cu13": ("gpu-cu13",),
-    "tiles": ("tiles",),
-}
+GROUPS = "lab grade book browser compiler fuzz gpu-cu12 gpu-cu13 tiles".split()
+EXTRAS = {name: (name,) for name in GROUPS} | {"test": ("grade", "lab", "test")}
 CONTAINED = ("lab", "grade")  # every package of these is in "test"; course.py counts on it
 
 

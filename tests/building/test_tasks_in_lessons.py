@@ -6,9 +6,6 @@ import pytest
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown
 from course_lib.building.tasks import with_tasks
-from course_lib.curriculum import TASKS
-
-TASK = TASKS["put_seven"]
 
 
 def lesson(*placed: str) -> list[Cell]:

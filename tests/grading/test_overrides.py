@@ -224,10 +224,6 @@ def set_by_hand(desk: Desk, text: str) -> Path:
     return desk.write("overrides.toml", text)
 
 
-def points(desk: Desk) -> dict[str, str]:
-    return {name: row["points"] for (name, _), row in desk.rows().items()}
-
-
 @every_case(
     ("text", "said"),
     [
