@@ -484,11 +484,11 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
     [
         [_HEAD + "C[0] = 1"] * 500,
         [""] * 500,
-        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 800] * 5,
+        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 300] * 5,
         [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(500)],
         ["matmul_tiled = 1\n" * 900] * 4,
         [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 20],
-        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 14,
+        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 200] * 14,
         *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
         *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
         ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],
