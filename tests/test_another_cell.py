@@ -1,7 +1,5 @@
 """What goes wrong in a function of another cell is told at its call, with the cell it stands in."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 

@@ -1,7 +1,5 @@
 """docs/architecture.md and the docstrings of the packages agree with the files and the imports."""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmarks run, compare like with like, and never print a time for a wrong result."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

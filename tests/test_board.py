@@ -1,7 +1,5 @@
 """The board: what may enter, what is told of the rest, and that its words are the measurement's."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,10 +1,4 @@
-"""Answers are judged: right ones pass, wrong ones are told why, and nothing is ever raised.
-
-The large collections of wrong answers and of styles are in tests/mutants and tests/styles; here
-is what they do not show: the interface, the verdict's text, points, constants, seeds.
-"""
-
-from __future__ import annotations
+"""Answers are judged: right ones pass, wrong ones are told why, and nothing is ever raised."""
 
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """The workflow for GitHub Classroom takes data from students, and gives them nothing to act on."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The commands behind the front door: run, test, doctor, lab, lock."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

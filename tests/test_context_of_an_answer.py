@@ -1,7 +1,5 @@
 """An answer may use the names that its notebook defines, and is judged by its own text alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

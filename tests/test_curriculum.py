@@ -1,7 +1,5 @@
 """The registry agrees with itself and with the design's table of exercises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

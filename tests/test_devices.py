@@ -1,7 +1,5 @@
 """The data sheet agrees with itself: peaks and ridges follow from the other columns."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

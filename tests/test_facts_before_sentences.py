@@ -1,7 +1,5 @@
 """Facts before sentences, in the source: nobody flattens a sentence, and nobody reads one back."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """course.py: what it installs, when it installs nothing, and what it says when it can't."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """benchmarks/gpu_tests.py: what an outcome is called, and that list, results and page agree."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

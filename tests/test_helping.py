@@ -1,7 +1,5 @@
 """Nobody is stuck: an answer is offered, shown and owed; ours stands in where one is needed."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The host's side of numba.cuda without a GPU: what a lesson's cell may do, and the undo."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 

@@ -1,15 +1,14 @@
 """Dependencies point one way: which part of course_lib may import which (DESIGN §2)."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 from every_case import every_case
-from library_trees import LIBRARY, nodes_of, tree_of
+from library_trees import LIBRARY, nodes_of, tree_of, trees
 
 # A part is a module or a package of course_lib. What is not listed may not be imported.
 ALLOWED: dict[str, set[str]] = {
@@ -241,3 +240,13 @@ def test_stages_have_no_circle() -> None:
         while free := {stage for stage, others in left.items() if not others & set(left)}:
             left = {stage: others for stage, others in left.items() if stage not in free}
         assert not left, f"{package}: a circle among these, or above one: {sorted(left)}"
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for path, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(LIBRARY).as_posix())
+    shared = {name: files for name, files in homes.items() if len(files) > 1}
+    assert not shared, shared

@@ -1,7 +1,5 @@
 """docs/instructors.md: its commands are run, its outputs compared, its new exercise made."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Nsight Compute beside the emulator, as far as it can be tried without a GPU."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What newer packages break is mended or named, and the lane that finds it keeps its word."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

@@ -1,10 +1,4 @@
-"""The notebooks that are in the course: in form, by the rules, at one address, and exercises run.
-
-The fast half reads them. The slow half runs exercises as a student or a grader would, with nbval;
-lessons and solutions have a step of their own in `course.py test --all`, which is nbval itself.
-"""
-
-from __future__ import annotations
+"""The notebooks of the course: in form, by the rules, at one address; and exercises run."""
 
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Occupancy: the fact sheet's vectors and worked examples, and what must hold for any launch."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 from hypothesis import given

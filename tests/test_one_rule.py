@@ -1,7 +1,5 @@
 """The same answer gets the same verdict as an object, as text and in a notebook."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 import sys

@@ -1,7 +1,5 @@
 """`kernel.overloads`: what a kernel was compiled for, as a program without a driver may ask."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """docs/own_kernels.md: its programs print what stands there, its tests fail with those words."""
 
-from __future__ import annotations
-
 import linecache
 import os
 import re

@@ -1,7 +1,5 @@
 """Pages for people: their links lead somewhere, their commands exist, README's example runs."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from pathlib import Path

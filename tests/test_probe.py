@@ -1,7 +1,5 @@
 """Every failure that a machine is known for: it is named with its mend, and nothing breaks."""
 
-from __future__ import annotations
-
 from types import ModuleType, SimpleNamespace
 
 import pytest

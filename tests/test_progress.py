@@ -1,7 +1,5 @@
 """What a student has passed is kept: whole or not at all, for nobody but a student."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The files around the code agree with each other and with the rules of the project."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

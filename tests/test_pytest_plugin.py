@@ -1,9 +1,4 @@
-"""`pytest --cuda-emulate` on a small project of its own: what passes, what fails, with which words.
-
-The project is run once in a process of its own, as somebody runs it who has no GPU.
-"""
-
-from __future__ import annotations
+"""`pytest --cuda-emulate` on a small project: what passes, what fails, with which words."""
 
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """The roofline's arithmetic gives the numbers of the fact sheet."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One notebook for every machine: start(), launches, refusals, and arguments from anywhere."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

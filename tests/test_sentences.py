@@ -1,17 +1,17 @@
 """A sentence remembers its facts, and says to each reader what is meant for them."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from library_trees import nodes_of, trees
 
+from course_lib.wording import words
 from course_lib.wording.sentences import Index, in_words, say, told, whole, with_values
 
 
@@ -81,3 +81,23 @@ def lost_strings(nodes: Iterable[ast.AST]) -> Iterator[ast.Expr]:
                 is_alone = isinstance(statement, ast.Expr)
                 if is_alone and isinstance(getattr(statement.value, "value", None), str):
                     yield statement
+
+
+@every_case(
+    ("made", "wanted"),
+    [
+        (lambda: words.counted(1, "row"), "1 row"),
+        (lambda: words.counted(1024, "pass"), "1,024 passes"),
+        (lambda: words.joined(["A"]), "A"),
+        (lambda: words.joined("AB"), "A and B"),
+        (lambda: words.joined("ABC"), "A, B and C"),
+        (lambda: words.span("step", [3]), "step 3"),
+        (lambda: words.span("step", [3, 4, 5]), "steps 3 to 5"),
+        (lambda: words.at_end("last", 1, "row"), "the last row"),
+        (lambda: words.at_end("first", 3, "step"), "the first 3 steps"),
+        (lambda: words.element("C", [2, 3]), "C[2, 3]"),
+        (lambda: words.element("", [4]), "[4]"),
+    ],
+)
+def test_it_reads_like_this(made: Callable[[], str], wanted: str) -> None:
+    assert made() == wanted

@@ -1,9 +1,4 @@
-"""numba-cuda-mlir in the place of numba.cuda: chosen where that is missing, and then it is enough.
-
-The tests that run it are skipped where it is not installed; `course.py test --upstream` has it.
-"""
-
-from __future__ import annotations
+"""numba-cuda-mlir in the place of numba.cuda: chosen where that is missing, and enough then."""
 
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The thirty kernels run without a finding, and no ratio is given for a wrong result."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,10 +1,4 @@
-"""Timing's own logic, on a CuPy made of NumPy with a clock that the test sets.
-
-No GPU was at hand: that CUDA's events and NVML answer as their documentation says is assumed
-here, not tested.
-"""
-
-from __future__ import annotations
+"""Timing on a made-up CuPy; that CUDA's events and NVML answer so is assumed, not tested."""
 
 import importlib
 import subprocess

@@ -1,7 +1,5 @@
 """The first cell to run: two kernels a line apart, equal in what they ask for."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

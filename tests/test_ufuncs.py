@@ -1,7 +1,5 @@
 """`@vectorize`, `@guvectorize` and `cuda.reduce` without a GPU, against Numba's CPU and NumPy."""
 
-from __future__ import annotations
-
 import math
 import warnings
 

@@ -1,7 +1,5 @@
 """Somebody waits for a launch: it gives up, can be interrupted, and what it says is shown."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -283,3 +281,13 @@ def test_a_launch_has_no_named_arguments() -> None:
     for kernel in (double, course_lib.emulate(double)):
         with pytest.raises(PlainError, match="by position: y has a name"):
             kernel[1, 8](x, y=y)
+
+
+def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path, new_shell):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell = new_shell()
+    shell.user_ns["error"] = PlainError("Only this sentence.")
+    shell.run_cell("raise error")
+    shown = capsys.readouterr()
+    assert "Only this sentence." in shown.out + shown.err
+    assert "Traceback" not in shown.out + shown.err

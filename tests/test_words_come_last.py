@@ -1,7 +1,5 @@
 """Nothing reads a sentence back: where every sentence is gibberish, all else stays as it is."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

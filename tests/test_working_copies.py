@@ -1,7 +1,5 @@
 """Students work in copies: made once, never written over, told of updates, their links alive."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

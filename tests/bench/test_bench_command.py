@@ -1,7 +1,5 @@
 """`course.py bench`: what it prints and keeps, with a GPU that is made up and without one."""
 
-from __future__ import annotations
-
 import importlib.util
 import shlex
 from dataclasses import replace

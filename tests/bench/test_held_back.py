@@ -1,7 +1,5 @@
 """What holds a contestant back: told by seconds at the limit of power."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from canned import measurements as canned

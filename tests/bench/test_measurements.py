@@ -1,7 +1,5 @@
 """What bench writes and lessons read: the file, what follows from it, and its label."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

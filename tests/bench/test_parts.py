@@ -1,7 +1,5 @@
 """What lessons quote, `bench --store` measures: which parts there are, and how they are run."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """The ablation of rung 12: who takes part, how shares come about, and what is stored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -28,7 +26,7 @@ def test_under_load_only_what_follows_the_warm_up_counts(benchmark, monkeypatch)
 
         def synchronize(self) -> None: ...
 
-        def elapsed_time(self, later: Event) -> float:
+        def elapsed_time(self, later: "Event") -> float:
             return later.at - self.at
 
     def launch() -> None:

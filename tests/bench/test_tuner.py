@@ -1,7 +1,5 @@
 """The tuner on a GPU of paper: who wins at which size, what is stored, what is launched then."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

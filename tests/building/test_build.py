@@ -1,7 +1,5 @@
 """`course.py build` mends every drift, `--check` names it, and outputs are nobody's business."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 

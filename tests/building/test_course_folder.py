@@ -1,7 +1,5 @@
 """An installed package lays the course out: once, up to date, and nothing of yours is lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Headings, setup cells, links and the README's table come from the registry and the address."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Tables of the docs that show stored measurements are filled in, and nothing else is touched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

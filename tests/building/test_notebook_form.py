@@ -1,7 +1,5 @@
 """One canonical form: whatever a front end does to a file, the same text comes out."""
 
-from __future__ import annotations
-
 import json
 
 import nbformat

@@ -1,7 +1,5 @@
 """No lesson that is written do-first tells a measured number that no cell of it has printed."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -1,7 +1,5 @@
 """What may not stand in a stored output, and what may."""
 
-from __future__ import annotations
-
 from every_case import every_case
 
 from course_lib.building.notebook import code, new

@@ -1,7 +1,5 @@
 """A course of one's own: its file decides what is released, made into a book, and graded."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

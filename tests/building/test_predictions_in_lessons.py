@@ -1,7 +1,5 @@
 """A prediction of a lesson: placed by one line, asked above its guess, never revealed there."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

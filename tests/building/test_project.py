@@ -1,7 +1,5 @@
 """The course's one address: read, set, recognised in every spelling of GitHub's."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.building.notebook import BuildError

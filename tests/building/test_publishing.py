@@ -1,7 +1,5 @@
 """`build --repository` and `--ref` end with the steps that only a maintainer can take."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess

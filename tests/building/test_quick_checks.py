@@ -1,7 +1,5 @@
 """A lesson without its quick checks is told what is missing."""
 
-from __future__ import annotations
-
 from every_case import every_case
 from lesson_rules.quick_checks import quiz_rules
 

@@ -1,7 +1,5 @@
 """What students get: all that they need, and no solution."""
 
-from __future__ import annotations
-
 import ast
 import io
 import os

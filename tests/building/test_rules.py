@@ -1,7 +1,5 @@
 """Every rule for notebooks can be broken, and then says so."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

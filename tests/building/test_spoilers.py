@@ -1,7 +1,5 @@
 """Nothing gives a prediction away before it is made, in the whole course and in its order."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the statements of graded exercises say of block and grid is what the entries launch."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """One line places a task in a lesson; its cells come from the task's own file."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown

@@ -1,7 +1,5 @@
 """What a lesson is made of is counted; lessons that are written do-first keep their budgets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Grading without kernels and child processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

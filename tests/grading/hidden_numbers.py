@@ -1,7 +1,5 @@
 """Judges an answer as grading does, and says which numbers on its page come from hidden inputs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Answers that are alike are a hint: copies are found, and usual answers accuse nobody."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

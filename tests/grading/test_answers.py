@@ -1,7 +1,5 @@
 """Each answer is found by its marker and its name, whatever front ends and students do to cells."""
 
-from __future__ import annotations
-
 import pytest
 from counted_work import counted_calls
 from every_case import every_case

@@ -1,7 +1,5 @@
 """Commands into one folder, in any order: no counted answer is lost, or changes without a word."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

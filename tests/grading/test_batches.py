@@ -1,7 +1,5 @@
 """Batch notebooks under nbval: what is judged, what a crash costs, what the outside can do."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,10 +1,4 @@
-"""What Jupyter would hold at the end is what is judged, or a person is asked to look.
-
-The peer is Python itself: a notebook of ours is run from top to bottom, and what it then holds is
-compared with what the reader hands on, run in the same way.
-"""
-
-from __future__ import annotations
+"""What Jupyter would hold at the end is what is judged, or a person is asked to look."""
 
 import contextlib
 import random

@@ -1,7 +1,5 @@
 """Answers that the judge could not explain are collected without names, ready to be judged anew."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page about the class."""
 
-from __future__ import annotations
-
 import re
 
 from rows_of_a_class import SETTINGS, UNSUPPORTED, a_class, missing, row, submission

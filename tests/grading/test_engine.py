@@ -1,7 +1,5 @@
 """The engine: every answer gets its row, whatever happens to the batch that it is in."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Points, shares and sums are decimal numbers: what is shown adds up to the last digit."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Batches on executors: nothing is lost when a worker dies, and the guilty batch is found."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a student sees: everything that helps, nothing hidden, and nothing that acts."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Answers in words are passed on to a person: shown, never judged, worth what is set by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

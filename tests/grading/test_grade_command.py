@@ -1,7 +1,5 @@
 """`course.py grade`: its arguments, what it says, how it ends, and that a killed run resumes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -267,10 +265,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(judged_here: None, tmp_path: Pat
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.02, 0.05, 0.08, 1.0])
 def test_ctrl_c_ends_it_at_once(tmp_path: Path, seconds: float) -> None:
-    """As a terminal does it: the signal goes to the whole group, and to workers that only begin.
-
-    No traceback, no process left.
-    """
+    """As a terminal does it: the signal goes to the whole group, and to workers that only begin."""
     submissions = write_class(tmp_path / "class", CLASS)
     process = subprocess.Popen(
         command(submissions, tmp_path / "out"),

@@ -1,7 +1,5 @@
 """The tables for a gradebook, and the files that they stand in."""
 
-from __future__ import annotations
-
 import csv
 import io
 import zipfile

@@ -1,7 +1,5 @@
 """Gradescope's autograder: one zip file, and one results.json for each submission."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

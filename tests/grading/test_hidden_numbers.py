@@ -1,7 +1,5 @@
 """No page tells a student anything about the inputs on which the answer was graded."""
 
-from __future__ import annotations
-
 import pytest
 from hidden_numbers import Judged, judged, leaks
 from sampling import marks as sampled

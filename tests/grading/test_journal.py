@@ -1,7 +1,5 @@
 """The journal: what is written completely is there again, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """junit.xml: what continuous integration reads."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What Canvas's download says of who was late: shown, and charged where the settings say so."""
 
-from __future__ import annotations
-
 import csv
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The tests before and after a course: items, notebooks, and statistics that leave no names."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """nbgrader: its metadata in a release, and our points in its gradebook."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

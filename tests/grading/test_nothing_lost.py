@@ -1,7 +1,5 @@
 """A run into a folder that holds grades loses none; nobody gets 0 for what was not read."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

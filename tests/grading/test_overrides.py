@@ -1,7 +1,5 @@
 """What an instructor sets by hand: kept, shown, handed on; and what was judged stays."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

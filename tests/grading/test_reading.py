@@ -1,7 +1,5 @@
 """Notebook files as text cells: every format, every encoding, and whatever else arrives."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """A set of files is replaced as a whole or not at all, wherever it fails or is killed."""
 
-from __future__ import annotations
-
 import builtins
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Points, verdict and reason of a row, and a course's own weights."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whose submission is what, in folders and archives of every kind; and nothing harms anything."""
 
-from __future__ import annotations
-
 import io
 import os
 import socket

@@ -1,7 +1,5 @@
 """What a command of grading does not read, or changes, it says; what it says is so."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

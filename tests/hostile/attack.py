@@ -1,7 +1,5 @@
 """What an attack is: a submission that somebody hands in, what it earns, and what it is told."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence

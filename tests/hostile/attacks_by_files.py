@@ -1,7 +1,5 @@
 """Submissions whose notebooks, files, names and archives are hostile, whatever stands in them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -5,8 +5,6 @@ or tests/mutants (wrong, and known how), or a hostile submission. What each row 
 has to say is known beforehand.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

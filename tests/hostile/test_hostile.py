@@ -1,10 +1,4 @@
-"""Whatever is handed in: no unearned points, nothing touched, nothing left running, and a reason.
-
-All attacks lie in one folder, beside honest neighbours, and are graded by the real command, once.
-What an attack did to the others is seen by grading the neighbours alone before.
-"""
-
-from __future__ import annotations
+"""Whatever is handed in earns no point by it, touches nothing, leaves nothing, and is told why."""
 
 import json
 import re

@@ -1,9 +1,53 @@
-"""Answers that are stored as edits of others: what they give, and what is refused."""
+"""What tests stand on: many cases in one, bounds on work, and answers stored as edits of others."""
 
-from __future__ import annotations
+import threading
 
 import pytest
+from counted_work import counted_calls
+from every_case import every_case
+from sampling import marks
 from stored_answers import UnreadableAnswers, read, wrong_answers, wrong_answers_to
+
+
+def test_each_case_that_fails_is_named_and_the_others_run() -> None:
+    seen = []
+
+    @every_case(("number", "square"), [(1, 1), (2, 5), (3, 9), (4, None)])
+    def check(number: int, square: int) -> None:
+        seen.append(number)
+        assert number**2 == square + 0
+
+    with pytest.raises(AssertionError) as told:
+        check()
+    assert seen == [1, 2, 3, 4]
+    said = str(told.value)
+    assert said.startswith("2 of 4 cases fail")
+    assert "2, 5: AssertionError" in said and "4, None: TypeError" in said and "3, 9" not in said
+
+
+def test_a_sample_is_spread_over_three_sets() -> None:
+    names = [[each.name for each in marks(number, fast=4, slow=2)] for number in range(5)]
+    assert names == [[], ["long"], ["slow"], ["long"], []]
+    assert [each.name for each in marks(0)] == ["long"]
+
+
+def work(turns: int) -> None:
+    for number in range(turns):
+        abs(number)
+
+
+def test_also_those_of_other_threads() -> None:
+    with counted_calls(10**6) as calls:
+        thread = threading.Thread(target=work, args=(1000,))
+        thread.start()
+        thread.join()
+    assert 1000 <= calls.count <= 1200
+
+
+def test_more_than_allowed_fails() -> None:
+    with pytest.raises(AssertionError, match="calls, where 50 are allowed"), counted_calls(50):
+        work(100)
+
 
 BASE = """\
 Whatever stands above the first head is for people.
