@@ -10,6 +10,7 @@ import pytest
 from every_case import every_case
 from numba import cuda
 from passing import without_cause
+from sampling import few
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
@@ -87,20 +88,14 @@ def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize(
     ("old", "new", "code", "lost"),
-    [
+    few([
         ("    cuda.syncthreads()\n    if", "if", "race-write-after-read", "race-free right"),
         ("acc = float32(0)", "acc = 0.0", "float64-arithmetic", "float32"),
         ("if row < M and col < N:\n", "if True:\n", "out-of-bounds-write", "bounds"),
-        pytest.param(
-            "(K + TILE - 1) // TILE",
-            "K // TILE",
-            "wrong-loop-bound",
-            "right bounds",
-            marks=pytest.mark.slow,
-        ),
-    ],
+        ("(K + TILE - 1) // TILE", "K // TILE", "wrong-loop-bound", "right bounds"),
+    ], 3),
     ids=["a race", "float64", "no check at the store", "right on even shapes alone"],
-)
+)  # fmt: skip
 def test_a_mistake_costs_its_own_points(old: str, new: str, code: str, lost: str) -> None:
     report = judged(broken(old, new))
     assert report.findings[0].code == code
@@ -132,11 +127,7 @@ def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
         ("    C = A + B\n", 2, "gives the name C a new meaning"),
         ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
         ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 3, "stores nothing in C"),
-        (
-            "    c = C[0, 0]\n    if True:\n        c += 1\n    c = 7\n",
-            5,
-            "each thread has its own c",
-        ),
+        ("    c = C[0, 0]\n    if True:\n        c += 1\n    c = 7\n", 5, "thread has its own c"),
         ("    x, y = cuda.grid(2)\n", 1, "writes no element of C"),
         ("    C.x = 7\n", 1, "writes no element of C"),
     ],

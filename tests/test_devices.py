@@ -79,21 +79,14 @@ def test_a_wrong_name_is_answered_with_the_nearest_and_all_others():
 @every_case(
     ("reported", "expected"),
     [
-        ("Tesla T4", "T4"),
-        ("NVIDIA A100-SXM4-40GB", "A100-40"),
-        ("NVIDIA A100-SXM4-80GB", "A100-80"),
-        ("NVIDIA H100 80GB HBM3", "H100"),
-        ("NVIDIA H100 PCIe", "H100-PCIe"),
-        ("NVIDIA H200", "H200"),
-        ("NVIDIA RTX A6000", "A6000"),
-        ("NVIDIA GeForce RTX 3090", "3090"),
-        ("NVIDIA L4", "L4"),
-        ("NVIDIA GeForce RTX 3090 Ti", None),
-        ("NVIDIA RTX 6000 Ada Generation", None),
-        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+        ("Tesla T4", "T4"), ("NVIDIA A100-SXM4-40GB", "A100-40"), ("NVIDIA L4", "L4"),
+        ("NVIDIA A100-SXM4-80GB", "A100-80"), ("NVIDIA H100 80GB HBM3", "H100"),
+        ("NVIDIA H100 PCIe", "H100-PCIe"), ("NVIDIA H200", "H200"), ("NVIDIA RTX A6000", "A6000"),
+        ("NVIDIA GeForce RTX 3090", "3090"), ("NVIDIA GeForce RTX 3090 Ti", None),
+        ("NVIDIA RTX 6000 Ada Generation", None), ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
         ("NVIDIA GeForce GTX 1080", None),
     ],
-)
+)  # fmt: skip
 def test_reported_names_are_recognised_or_left_alone(reported, expected):
     found = devices.recognise(reported)
     assert (found.name if found else None) == expected

@@ -162,10 +162,7 @@ FORMS: dict[str, tuple[list[str], bool | None]] = {
     "jit called": ([unlike(BARE, "mat_add = cuda.jit(mat_add)")], True),
     "jit called with options": ([unlike(BARE, "mat_add = cuda.jit(fastmath=True)(mat_add)")], True),
     "jit called in another cell": ([unlike(BARE), "mat_add = cuda.jit(mat_add)"], True),
-    "jit of another name": (
-        [unlike(BARE.replace("mat_add", "add"), "mat_add = cuda.jit(add)")],
-        True,
-    ),
+    "another name": ([unlike(BARE.replace("mat_add", "add"), "mat_add = cuda.jit(add)")], True),
     "jit under its own name": ([below("from numba.cuda import jit\n@jit")], True),
     "jit with options": ([below("@cuda.jit(fastmath=True)")], True),
     "jit with a signature": ([below('@cuda.jit("void(f4[:,::1], f4[:,::1], f4[:,::1])")')], True),
@@ -187,10 +184,7 @@ FORMS: dict[str, tuple[list[str], bool | None]] = {
     "deleted in another cell": ([ADD, "del mat_add"], None),
     "rebound": ([f"{ADD}\nmat_add = np.vectorize(mat_add)\n"], None),
     "rebound in another cell": ([ADD, "mat_add = np.vectorize(mat_add)"], None),
-    "decorated by something unknown": (
-        [below("def quiet(f):\n    return f\n\n@quiet\n@cuda.jit")],
-        None,
-    ),
+    "decorated twice": ([below("def quiet(f):\n    return f\n\n@quiet\n@cuda.jit")], None),
 }
 
 

@@ -96,16 +96,8 @@ def test_an_unknown_rung_is_refused_with_those_that_there_are(gpu, capsys):
 @pytest.mark.parametrize(
     ("option", "values", "sentence"),
     [
-        (
-            "--sizes",
-            ("0", "abc", "", "64,", "1.5"),
-            "sizes are positive whole numbers, separated by commas",
-        ),
-        (
-            "--rounds",
-            ("0", "-1", "x", "2.5", "", "9" * 5000),
-            "the number of rounds is a whole number from 1",
-        ),
+        ("--sizes", ("0", "abc", "", "64,", "1.5"), "sizes are positive whole numbers, separated"),
+        ("--rounds", ("0", "-1", "x", "2.5", "", "9" * 5000), "of rounds is a whole number from 1"),
         ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
         ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
     ],

@@ -56,10 +56,7 @@ def hints(answers: dict[str, str], exercise: str = "matmul_tiled") -> list[Alike
             "def f(i, n, j, m):\n    if i < n and j < m:\n        i += 1",
             "def f(p, q, r, s):\n    if q > p and s > r:\n        p = p + 1",
         ),
-        (
-            "T = 16\nS = 3\ndef f(a): return a",
-            "S = 3\nT = 16\ndef f(b):\n    'A text.'\n    return b",
-        ),
+        ("T = 16\nS = 3\ndef f(a): return a", "S = 3\nT = 16\ndef f(b):\n    'T'\n    return b"),
         ("import math\ndef f(a: int) -> int:\n    return a", "def f(x):\n    pass\n    return x"),
         ("f(x)  # why", "f(x)"),
     ],
