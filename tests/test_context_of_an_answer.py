@@ -94,6 +94,7 @@ def test_what_the_notebook_has_for_people_is_refused_by_name() -> None:
 def test_a_report_says_whether_the_numbers_are_right() -> None:
     for old, new, right in (("", "", True), ("float32(", "(1.0 * ", True), ("+", "-", False)):
         assert judged(ADD.replace(old, new, 1), IMPORTS, "mat_add").numbers_right == right
+    assert not judged(NAIVE.replace("float32(0)", "float32(1)"), IMPORTS).numbers_right
     assert not judged("", IMPORTS).numbers_right
 
 

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import pytest
 from canned import measurements as canned
 from fake_gpu import FakeGpu
 
@@ -105,3 +106,13 @@ def test_the_last_quarter_is_timed():
     found = clock.sustain(lambda: launched.append(1), 10.0, 2.0)
     assert found == {"seconds": 2.0, "ms": 10.0, "sm_clock_mhz": 1980.0, "watts": 500.0}
     assert len(launched) == 200 and events == [150, 200]
+
+
+@pytest.mark.parametrize(("reasons", "held"), [(0x4, True), (0x84, True), (0x1, False), (0, False)])
+def test_the_driver_says_why_it_holds_the_clock_down(reasons, held):
+    nvml = an_nvml(
+        nvmlDeviceGetPowerUsage=699_600,
+        nvmlDeviceGetEnforcedPowerLimit=700_000,
+        nvmlDeviceGetCurrentClocksThrottleReasons=reasons,
+    )
+    assert (nvml.watts(), nvml.watts_allowed(), nvml.at_power_limit()) == (699.6, 700.0, held)

@@ -319,3 +319,10 @@ def test_what_cannot_be_run_is_said(tasks, monkeypatch):
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert result.problem == "nbval could not run a batch. It says: no space left"
     assert len(tries) == 2 and not result.judgements
+
+
+def test_a_judgement_says_how_the_answer_was_launched_and_what_it_shares():
+    text = RIGHT.replace("# EXERCISE mat_add\n", "from numba import cuda\nBLOCK = (32, 8)\n")
+    judged = Judgement.from_json(batches.judge("mat_add", text, 0).to_json())
+    assert judged.launched == "Launched in blocks of 32 x 8 threads (BLOCK = (32, 8))."
+    assert not judged.shares

@@ -83,16 +83,19 @@ def cell_of(source: bytes) -> bytes:
         (cell_of("# ⌈N⌉ ".encode() + b"\xfcbrig \x96"), ["# ⌈N⌉ übrig –"]),
         (
             saved([("markdown", f"a ![x](data:image/png;base64,{'A' * 10**6}) b")]),
-            ["a ![x](data:) b"],
+            [("markdown", "a ![x](data:) b")],
         ),
-        (saved([("markdown", "x" * 150_000)] * 2 + [("code", "y")]), ["x" * 150_000, "", "y"]),
-        (SCRIPT.encode(), ["import numpy", "def f(): pass", "# # Words", "x = 1"]),
+        (
+            saved([("markdown", "x" * 150_000)] * 2 + [("code", "y")]),
+            [("markdown", "x" * 150_000), ("markdown", ""), "y"],
+        ),
+        (SCRIPT.encode(), ["import numpy", "def f(): pass", ("markdown", "# # Words"), "x = 1"]),
         (JUPYTERS.encode(), ["#!/usr/bin/env python\n# coding: utf-8", "import math", "x = 2"]),
         (PLAIN.encode(), [PLAIN]),  # its lines keep their numbers
     ],
 )
 def test_what_is_read(data, read):
-    assert [text for _, text in texts(data)] == read
+    assert [text if kind == "code" else (kind, text) for kind, text in texts(data)] == read
 
 
 def test_missing_and_odd_keys():
