@@ -1,4 +1,4 @@
-"""docs/instructors.md: its commands are run, its outputs compared, its new exercise made."""
+"""docs/instructors.md and CONTRIBUTING.md are followed to the letter: commands, outputs, files."""
 
 import json
 import os
@@ -272,3 +272,44 @@ def test_an_exercise_of_ones_own(copy: Path) -> None:
     page = (copy / "grades/feedback/student-02.html").read_text(encoding="utf-8")
     assert "Hint 2: 33 columns" in page
     assert run("python3 course.py build --check", copy, copy)
+
+
+TRIED = """
+from course_lib import check, examine_source
+from course_lib.curriculum import TASKS
+task = TASKS["double_it"]
+head = "from numba import cuda\\n"
+for text in (task.answer, task.given, task.answer.replace("= 2 * a[i]\\n", "= a[i]\\n")):
+    report = examine_source("double_it", head + text, debug=True)
+    print(report.passed, *(each.code for each in report.errors))
+check("double_it", None)
+"""
+
+
+@pytest.mark.slow
+def test_a_task_in_ten_minutes(copy: Path) -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.split("## A task in ten minutes\n")[1].split("\n## ")[0]
+    (file,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    (line,) = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
+    (copy / "course_lib/tasks/double_it.py").write_text(file, encoding="utf-8")
+    place(copy / "notebooks/00_start_here.ipynb", line.strip())
+
+    said = run("python3 course.py build", copy, copy)
+    assert "wrote notebooks/00_start_here.ipynb" in said
+    cells = json.loads((copy / "notebooks/00_start_here.ipynb").read_text())["cells"]
+    ids = [cell["id"] for cell in cells]
+    first = ids.index("task-double_it")
+    assert ids[first : first + 3] == ["task-double_it", "check-double_it", "hints-double_it"]
+    assert run("python3 course.py build --check", copy, copy)
+    (copy / "tried.py").write_text(TRIED, encoding="utf-8")
+    verdicts = run(".venv/bin/python tried.py", copy, copy).splitlines()
+    assert verdicts[:3] == ["True", "False missing-answer", "False wrong-formula"]
+
+
+def place(path: Path, line: str) -> None:
+    """Put a cell with one line above the last cell of a notebook."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cell = {"cell_type": "code", "execution_count": None, "id": "new", "metadata": {}}
+    notebook["cells"].insert(-1, {**cell, "outputs": [], "source": [line]})
+    path.write_text(json.dumps(notebook), encoding="utf-8")

@@ -97,24 +97,6 @@ def test_numba_can_be_borrowed_untouched() -> None:
     assert cuda.to_device.__module__ == ours.__module__
 
 
-def test_a_broken_gpu_falls_back_to_the_emulator(monkeypatch, capsys) -> None:
-    """Which failures there are: test_probe.py."""
-
-    class Broken(NoGpu):
-        def device(self, cuda):
-            return "Tesla T4", (7, 5)
-
-        def canary(self, cuda):
-            return False
-
-    monkeypatch.setattr(probe, "ThisMachine", Broken)
-    course_lib.start()
-    assert "kernels start but do nothing" in capsys.readouterr().out
-    a, b, c = pair()
-    add[(1, 1), (16, 16)](a, b, c)
-    assert np.array_equal(c, a + b)
-
-
 def test_without_numba_plain_functions_are_still_emulated(monkeypatch, capsys) -> None:
     class NoNumba(NoGpu):
         def load_cuda(self):

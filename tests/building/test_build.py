@@ -41,25 +41,26 @@ def test_checking_changes_nothing(course):
     assert {p: p.read_bytes() for p in course.root.rglob("*") if p.is_file()} == before
 
 
+HEADER = {"language_info": {"name": "python", "version": "3.13.1"}}
+FOLDED = {"metadata": {"collapsed": True}}
+
+
 @pytest.mark.parametrize(
-    ("name", "change", "what"),
+    ("name", "place", "change", "what"),
     [
-        ("exercises/00_first.ipynb", {"source": "x = 1"}, "the source of cell 3 (imports)"),
-        ("exercises/00_first.ipynb", {"id": "renamed"}, "the id of cell 3 (imports)"),
-        ("exercises/00_first.ipynb", {"metadata": {"collapsed": True}}, "the metadata of cell 3"),
-        ("notebooks/01_second.ipynb", {"metadata": {"collapsed": True}}, "the metadata of cell 3"),
-        ("notebooks/01_second.ipynb", None, "its metadata or layout differs"),
-        ("solutions/00_first.ipynb", {"source": "x = 1"}, "the source of cell 3"),
+        ("exercises/00_first.ipynb", 3, {"source": "x = 1"}, "the source of cell 4 (statement)"),
+        ("exercises/00_first.ipynb", 2, {"id": "renamed"}, "the id of cell 3 (imports)"),
+        ("exercises/00_first.ipynb", 2, FOLDED, "the metadata of cell 3"),
+        ("notebooks/01_second.ipynb", 2, FOLDED, "the metadata of cell 3"),
+        ("notebooks/01_second.ipynb", None, HEADER, "its metadata or layout differs"),
+        ("solutions/00_first.ipynb", 1, {"source": "x = 1"}, "the source of cell 2 (setup)"),
     ],
 )
-def test_each_drift_is_named_and_mended(built, name, change, what):
-    header = {"language_info": {"name": "python", "version": "3.13.1"}}
-    edit(
-        built.root / name,
-        lambda notebook: (
-            notebook["cells"][2].update(change) if change else notebook["metadata"].update(header)
-        ),
-    )
+def test_each_drift_is_named_and_mended(built, name, place, change, what):
+    def drift(notebook):
+        (notebook["metadata"] if place is None else notebook["cells"][place]).update(change)
+
+    edit(built.root / name, drift)
     status, text = said(check, built)
     assert status == 1
     drifted = [line for line in text.splitlines() if line.startswith(name)]

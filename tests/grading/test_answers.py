@@ -180,12 +180,6 @@ def test_the_nearest_definition_above_counts():
     assert find(cells[0], cells[1], code(BODY), cells[2]).needs_review
 
 
-def test_what_another_answer_defines_is_not_taken_where_it_is_not_needed():
-    cells = [code(solution("matmul_1d")), code(solution("matmul_2d"))]
-    for answer in find_answers(handed_in(cells), ["matmul_1d", "matmul_2d"], tasks()):
-        assert answer.first_line == 1 and answer.notes == ()
-
-
 def test_an_import_that_the_instructor_does_not_have_is_taken_alone():
     imports = code("import os\nimport numpy as np\nfrom numba import cuda, float32, int64")
     text = TILED.replace("float32(0", "float32(int64(0) + 0", 1)
@@ -373,15 +367,6 @@ def test_a_renamed_function_is_named():
 def test_why_there_is_no_answer(cells, problem):
     answer = find(*cells)
     assert answer.text == "" and problem in answer.problem
-
-
-def test_unread_files_are_named():
-    unread = SubmittedFile("a.ipynb", problem="The file is empty.")
-    submission = Submission("s", "s", (unread, SubmittedFile("b.ipynb")))
-    (answer,) = find_answers(submission, ["mat_add"])
-    assert "And a.ipynb could not be read: The file is empty." in answer.problem
-    (answer,) = find_answers(Submission("s", "s", (unread,), problem="All is lost."), ["mat_add"])
-    assert answer.problem == "All is lost."
 
 
 TILE = solution("pick_a_tile")

@@ -132,29 +132,6 @@ def test_a_row_depends_on_its_own_answer_alone(tmp_path: Path) -> None:
     assert all(by_text[row.answer.text] == row.judgement for row in together)
 
 
-def test_a_batch_is_about_one_notebook(tmp_path: Path, quick: None) -> None:
-    naive = "# EXERCISE matmul_naive\n@cuda.jit\ndef matmul_naive(A, B, C):\n    C[0, 0] = 1\n"
-    folder = tmp_path / "class"
-    folder.mkdir()
-    for name in ("s1", "s2"):
-        (folder / f"{name}.ipynb").write_text(notebook(RIGHT + f"# {name}", naive + f"# {name}"))
-    rows = rows_of(folder, tmp_path, exercises=("mat_add", "matmul_naive"))
-    asked = [f"{row.submission.student} {row.exercise}" for row in rows]
-    assert asked == ["s1 mat_add", "s1 matmul_naive", "s2 mat_add", "s2 matmul_naive"]
-    for job in JOBS:
-        assert len({job.tasks[item.exercise].notebook for item in job.items}) == 1
-
-
-def test_progress_is_told(tmp_path: Path, quick: None) -> None:
-    folder = write_class(tmp_path / "class", several(20))
-    told = []
-    rows_of(folder, tmp_path, report=lambda now: told.append((now.known, now.done, now.total)))
-    assert told[0] == (0, 0, 20) and told[-1] == (0, 20, 20)
-    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
-    rows_of(folder, tmp_path, report=lambda now: told.append((now.known, now.done, now.total)))
-    assert told[-1] == (20, 20, 20)
-
-
 def test_a_second_run_judges_nothing_again(tmp_path: Path, quick: None) -> None:
     folder = write_class(tmp_path / "class", several(6))
     first = rows_of(folder, tmp_path)

@@ -68,16 +68,6 @@ def test_words_wait_for_a_person_and_nothing_is_missing(course: Desk) -> None:
     assert not (course.out / "alike.csv").exists()
 
 
-def test_points_and_comments_come_from_overrides(course: Desk) -> None:
-    run(course)
-    course.write("overrides.toml", "[ada.why-two]\npoints = 1.5\ncomment = 'Which of the two?'\n")
-    run(course)
-    assert course.rows()["ada", "why-two"]["points"] == "1.5"
-    page = (course.out / "feedback/ada.html").read_text(encoding="utf-8")
-    assert "11.5 of 12 points" in page and "Which of the two?" in page
-    assert "1.5 of 2" in (course.out / "answers.html").read_text(encoding="utf-8")
-
-
 def test_explain_shows_words_and_what_was_set_for_them(course: Desk) -> None:
     course.write("overrides.toml", "[cy.why-two]\npoints = 1.5\n")
     run(course)

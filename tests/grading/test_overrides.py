@@ -101,16 +101,6 @@ def test_points_decide_what_needed_review() -> None:
     assert 'failures="0"' in junit_xml([full], "x")
 
 
-def test_a_comment_alone_leaves_the_points() -> None:
-    (after,) = by_hand([row("s01", RACY)], Standing("For all."), matmul_tiled=Override(None, "So."))
-    assert (after.points, after.is_set) == (5.0, False)
-    (line,) = table(grades_csv([after]))
-    assert (line["set"], line["comment"], line["student_comment"]) == ("", "So.", "For all.")
-    page = words(feedback_page([after], "s01", LATE))
-    assert "From your instructor For all." in page and "From your instructor So." in page
-    assert "partly" in page and "the checker gave" not in page
-
-
 def test_a_comment_is_text_everywhere() -> None:
     known = {"platform": "moodle", "platform_id": "7", "student": EVIL}
     rows = by_hand(
