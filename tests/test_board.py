@@ -86,15 +86,12 @@ def test_the_cheapest_stands_first_and_the_refused_last() -> None:
     assert json.loads(board_text(settings, ranked)) == json.loads(board_text(settings, some))
 
 
-def test_what_the_page_promises_is_what_was_measured() -> None:
+def test_what_the_page_promises_is_what_was_measured():
     costs = counted_cost.load()
     assert len(costs.kernels) == len(costs.written) == 51
     assert f"{correlation(costs.kernels, counted_cost.SUM):.2f}" in trust()
     assert correlation(costs.kernels, counted_cost.SUM) >= 0.9  # else there would be no board
     assert "9 of 1,024 pairs" in trust()
-
-
-def test_the_table_of_the_page_is_what_was_measured() -> None:
     costs = counted_cost.load()
     text = (Path(__file__).parents[1] / "docs" / "board.md").read_text(encoding="utf-8")
     shown = re.findall(r"\| \**([01]\.\d{3})\** \| \**([01]\.\d{3})\** \|", text)

@@ -82,19 +82,13 @@ def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> No
         read(f"{BASE}\n=== other: _right\n{edit}\n")
 
 
-def test_a_base_stands_above_and_a_name_once() -> None:
+def test_a_base_stands_above_and_a_name_once():
     with pytest.raises(UnreadableAnswers, match="other changes _wrong, which does not stand above"):
         read(f"{BASE}\n=== other: _wrong\n-first = 1\n")
     with pytest.raises(UnreadableAnswers, match="_right stands there twice"):
         read(f"{BASE}\n=== _right\n\nfirst = 1\n")
-
-
-def test_another_files_answer_may_be_changed() -> None:
     file = "=== other: right\n-first = 1\n+first = 2\n"
     assert read(file, {"right": "first = 1\n"}) == {"other": "first = 2\n"}
-
-
-def test_what_is_only_a_base_is_no_answer() -> None:
     found = wrong_answers()
     assert not [name for _, name in found if name.startswith("_")]
     assert {exercise for exercise, _ in found} >= {"mat_add", "attention"}

@@ -29,13 +29,10 @@ def _missing(name: str) -> None:
     raise AttributeError(f"module 'numpy' has no attribute {name!r}")
 
 
-def test_numba_cuda_finds_what_numpy_no_longer_has(new_numpy: None) -> None:
+def test_numba_cuda_alone_finds_what_numpy_no_longer_has(new_numpy):
     with newer_packages.numpy_of_numba_cuda():
         assert np.array_equal(np.row_stack(([1, 2], [3, 4])), [[1, 2], [3, 4]])
     assert not hasattr(np, "row_stack")
-
-
-def test_numpy_is_left_as_it_was_when_the_import_fails(new_numpy: None) -> None:
     with pytest.raises(ZeroDivisionError), newer_packages.numpy_of_numba_cuda():
         raise ZeroDivisionError
     assert not hasattr(np, "row_stack")

@@ -50,9 +50,14 @@ def test_commands_exist(page: str) -> None:
     assert NAMED[page] <= set(re.findall(r"course\.py ([a-z]\w*)", text_of(page))) <= set(COMMANDS)
 
 
-def test_the_picture_of_a_class_is_small() -> None:
+def test_the_pages_pictures_are_small_and_have_the_words_of_the_figures():
     assert "images/class_report.png" in text_of("docs/instructors.md")
     assert (REPOSITORY / "docs/images/class_report.png").stat().st_size < 100_000
+    from course_lib.figures.stored import STORED, markdown
+
+    readme = text_of("README.md").splitlines()
+    assert set(map(markdown, STORED)) == {line for line in readme if line.startswith("![The ")}
+    assert all((REPOSITORY / path).stat().st_size > 10_000 for path in STORED)
 
 
 def test_the_readmes_example_prints_what_it_says(tmp_path, capsys):
@@ -66,11 +71,3 @@ def test_the_readmes_example_prints_what_it_says(tmp_path, capsys):
     runpy.run_path(str(script))
     runtime.stop()
     assert capsys.readouterr().out == printed
-
-
-def test_the_readmes_pictures_have_the_words_of_the_figures() -> None:
-    from course_lib.figures.stored import STORED, markdown
-
-    readme = text_of("README.md").splitlines()
-    assert set(map(markdown, STORED)) == {line for line in readme if line.startswith("![The ")}
-    assert all((REPOSITORY / path).stat().st_size > 10_000 for path in STORED)

@@ -40,9 +40,12 @@ def test_what_was_passed_is_there_in_the_next_session(file, monkeypatch):
     assert set(os.listdir(file.parent)) == {"progress.json", ".progress.json.lock"}
 
 
-@pytest.mark.parametrize("name", ["CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"])
+NO_STUDENT = ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST")
+
+
+@pytest.mark.parametrize("name", NO_STUDENT)
 def test_tests_and_servers_touch_no_file(name, tmp_path, monkeypatch):
-    for each in ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"):
+    for each in NO_STUDENT:
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(front_end, "shell", lambda: object())
     monkeypatch.setenv(progress.SETTING, str(tmp_path / "progress.json"))
@@ -55,7 +58,7 @@ def test_tests_and_servers_touch_no_file(name, tmp_path, monkeypatch):
 
 
 def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
-    for each in ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"):
+    for each in NO_STUDENT:
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(front_end, "shell", lambda: None)
     monkeypatch.delattr(sys, "ps1", raising=False)

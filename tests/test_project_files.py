@@ -67,14 +67,11 @@ def bounds(packages: dict[str, Requirement]) -> dict[str, set[str]]:
     return {name: set(map(str, each.specifier)) for name, each in packages.items()}
 
 
-def test_environment_has_the_bounds_of_pyproject() -> None:
+def test_environments_have_the_bounds_of_pyproject():
     packages, pip, name = conda("environment.yml")
     assert str(packages.pop("python").specifier) == PROJECT["requires-python"]
     assert bounds(packages) == bounds(requirements("lab"))
     assert pip == ["-e ."] and name == PROJECT["name"]  # course_lib can be imported
-
-
-def test_environment_for_a_gpu_has_those_and_the_bounds_of_its_extra() -> None:
     packages, (pip,), name = conda("environment-gpu.yml")
     extra = re.fullmatch(r"-e \.\[(gpu-cu\d+)\]", pip)
     assert extra and name == PROJECT["name"]
@@ -233,13 +230,10 @@ def test_ci_runs_the_readmes_command() -> None:
     assert subprocess.run(["bash", "-n", REPOSITORY / ".ci/run"]).returncode == 0
 
 
-def test_no_registry_is_named() -> None:
+def test_no_registry_is_named_and_no_file_is_large():
     for path in tracked():
         text = path.read_bytes()
         assert not [host for host in REGISTRIES if host.encode() in text], path
-
-
-def test_no_large_files() -> None:
     assert [path for path in tracked() if path.stat().st_size > 2**20] == []
 
 

@@ -25,8 +25,9 @@ from course_lib.roofline.ceilings import tensor_flops_per_clock, wgmma_ceiling
 LARGE = (4096, 4096, 4096)
 
 
-def test_work_of_the_example_size():
+def test_work_and_compulsory_traffic_of_the_example_size():
     assert matmul_flops(*LARGE) == pytest.approx(137.4e9, rel=1e-3)
+    assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -45,10 +46,6 @@ def test_requested_bytes_and_their_intensity(tile, intensity, gigabytes):
     requested = requested_bytes(LARGE, tile)
     assert requested / 1e9 == pytest.approx(gigabytes, abs=0.05)
     assert matmul_flops(*LARGE) / requested == pytest.approx(intensity, rel=1e-3)
-
-
-def test_compulsory_traffic():
-    assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
 
 
 @pytest.mark.parametrize(

@@ -15,23 +15,17 @@ from course_lib.wording import words
 from course_lib.wording.sentences import Index, in_words, say, told, whole, with_values
 
 
-def test_each_reader_is_told_what_is_meant_for_them() -> None:
+def test_each_reader_is_told_what_is_meant_for_them():
     index = Index(70_000, last=9)
     inner = say("A at {index}", index=index)
     said = say("it reads {seen}, {right}.", graded="it reads {seen}.", seen=inner, right="not 3")
     assert said == told(said, "instructor") == "it reads A at index 70000, not 3."
     assert told(said, "graded student") == "it reads A at an index far outside."
     assert told("plain", "graded student") == "plain"
-
-
-def test_values_are_for_those_who_may_know_the_inputs() -> None:
     said = with_values("the sum is wrong.", "C[0] is 7.")
     assert said == told(said, "instructor") == "the sum is wrong. C[0] is 7."
     assert told(said, "graded student") == "the sum is wrong."
     assert with_values("the sum is wrong.", "") == "the sum is wrong."
-
-
-def test_a_sentence_has_a_capital_unless_a_name_begins_it() -> None:
     assert whole("thread 3 waits.", "student") == "Thread 3 waits."
     assert whole(say("{cell} is read.", cell="sA[3]"), "instructor") == "sA[3] is read."
 

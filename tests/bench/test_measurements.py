@@ -78,8 +78,8 @@ def test_a_lesson_shows_no_measurement_that_was_replaced(lesson):
     assert newest is not None and set(by_bench) <= {newest.date[:10]}
 
 
-def test_the_page_about_the_bench_says_what_is_stored():
-    """Shares of the twins at 4096, rounded as the page has them."""
+def test_the_pages_say_what_is_stored():
+    # Shares of the twins at 4096, rounded as the page has them.
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     said = re.search(
         r"`coalesced` (\d+) % and `tiled` (\d+) % on an H200 at 4096³.*? they reach (\d+) % "
@@ -97,9 +97,6 @@ def test_the_page_about_the_bench_says_what_is_stored():
     named = ("coalesced", "tiled", "coalesced_while", "tiled_while")
     assert [round(shares.pop(name)) for name in named] == [int(each) for each in said.groups()[:4]]
     assert int(min(shares.values())) == int(said[5])
-
-
-def test_the_readme_says_what_is_stored():
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     said = re.search(r"reach (\S+) % \(`mma`\), (\S+) % \(`wgmma`\) and (\S+) % \(`tma`\)", readme)
     assert said is not None
@@ -138,16 +135,13 @@ def test_without_a_gpu_a_stored_file_is_shown_with_device_and_date(stored):
     assert bench.speeds(size=3000).origin == "published"
 
 
-def test_the_ladder_shows_measured_speeds_with_their_label():
+def test_the_ladder_and_the_roofline_show_what_was_measured():
     picture = figures.ladder("tiled", speeds=canned().speeds(4096))
     assert "measured GFLOP/s on NVIDIA Example 1, 2026-11-20" in picture.alt
     assert "tiled 429 (20.0%)" in picture.alt and "You are on the rung tiled" in picture.alt
     assert figures.ladder(speeds=bench.published()).alt == figures.ladder().alt
     with pytest.raises(ValueError, match="register_2d"):
         figures.ladder("register_2d", speeds=canned().speeds(4096))
-
-
-def test_the_roofline_shows_what_blocks_request():
     words = figures.measured_roofline(canned()).alt
     assert "naive: 0.25 FLOP per requested byte" in words
     assert "tiled: 8 FLOP per requested byte, 429 GFLOP/s" in words

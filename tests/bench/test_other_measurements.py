@@ -28,11 +28,17 @@ def test_a_file_gives_back_what_was_stored() -> None:
         attention.parse(text.replace('"schema": 1', '"schema": 2'))
 
 
-def test_what_was_not_measured_is_refused() -> None:
+def test_what_was_not_measured_is_refused():
     with pytest.raises(KeyError, match="was not measured on batch 4"):
         MADE.find(OURS, CAUSAL)
     with pytest.raises(KeyError, match="not measured on 'T4'"):
         attention.load("T4")
+    with pytest.raises(KeyError, match="naive at 1024"):
+        levels("naive", 1000)
+    with pytest.raises(KeyError, match="there are: H200"):
+        in_flight("T4")
+    with pytest.raises(KeyError, match="there are: H200"):
+        transpose("T4")
 
 
 def test_the_table_has_every_row_and_its_reason() -> None:
@@ -66,15 +72,6 @@ def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
     lines = str(naive).splitlines()
     assert len(lines) == 3 and naive.label in lines[0]
     assert "549.8 GB" in lines[1] and f"{naive.dram_gb:,.1f}" in lines[1]
-
-
-def test_what_was_not_measured_is_refused_with_what_was() -> None:
-    with pytest.raises(KeyError, match="naive at 1024"):
-        levels("naive", 1000)
-    with pytest.raises(KeyError, match="there are: H200"):
-        in_flight("T4")
-    with pytest.raises(KeyError, match="there are: H200"):
-        transpose("T4")
 
 
 def test_a_time_names_its_form_and_the_typed_form_is_the_slowest() -> None:

@@ -86,10 +86,17 @@ def test_two_answers_in_one_cell_are_cut_apart():
     assert second.text.split("\n")[begins] == "# EXERCISE matmul_2d"
 
 
-def test_the_last_complete_answer_counts():
+def test_of_several_answers_the_last_complete_one_counts_and_no_experiment():
     answer = find(code(TILED), code(other(TILED, 2)), code(other(TILED, 3)))
     assert answer.cell == 3 and answer.text.endswith("# version 3")
     assert "3 answers (cell 1, cell 2, cell 3): the last one counts, cell 3." in said(answer)
+    answer = find(CHECK, BREAK_IT, NEXT, code(TILED), IMPORTS)
+    assert (answer.text, answer.notes, answer.cell) == (TILED, (), 4)
+    answer = find(code(TILED), CHECK, BREAK_IT, code(other(TILED, 2)), NEXT)
+    assert answer.cell == 1 and "experiment" in said(answer)
+    assert find(BREAK_IT, code(other(TILED, 2)), NEXT).cell == 2
+    answer = find(code(TILED), BREAK_IT, code(other(TILED, 2)), NEXT, code(other(TILED, 3)))
+    assert answer.cell == 5
 
 
 @pytest.mark.parametrize(
@@ -106,19 +113,6 @@ def test_what_is_not_complete_does_not_count(later, note):
     answer = find(code(TILED), code(later))
     assert answer.cell == 1 and answer.text == TILED
     assert said(answer).startswith(note) if note else answer.notes == ()
-
-
-def test_reordered_cells():
-    answer = find(CHECK, BREAK_IT, NEXT, code(TILED), IMPORTS)
-    assert (answer.text, answer.notes, answer.cell) == (TILED, (), 4)
-
-
-def test_experiments_that_the_exercise_asks_for_do_not_replace_the_answer():
-    answer = find(code(TILED), CHECK, BREAK_IT, code(other(TILED, 2)), NEXT)
-    assert answer.cell == 1 and "experiment" in said(answer)
-    assert find(BREAK_IT, code(other(TILED, 2)), NEXT).cell == 2
-    answer = find(code(TILED), BREAK_IT, code(other(TILED, 2)), NEXT, code(other(TILED, 3)))
-    assert answer.cell == 5
 
 
 def test_of_several_notebooks_the_last_with_a_complete_answer_counts():
@@ -180,14 +174,11 @@ def test_the_nearest_definition_above_counts():
     assert find(cells[0], cells[1], code(BODY), cells[2]).needs_review
 
 
-def test_an_import_that_the_instructor_does_not_have_is_taken_alone():
+def test_an_import_that_the_instructor_does_not_have_is_taken():
     imports = code("import os\nimport numpy as np\nfrom numba import cuda, float32, int64")
     text = TILED.replace("float32(0", "float32(int64(0) + 0", 1)
     answer = find(imports, code(text))
     assert answer.text == f"from numba import int64\n{text}"
-
-
-def test_an_import_of_everything_is_taken_where_it_brings_the_name():
     imports = code("from math import *\nfrom os import *")
     text = solution("blocks_per_sm").replace("return 0", "return floor(0.5)", 1)
     answer = find(imports, code(text), exercise="blocks_per_sm")
@@ -390,13 +381,17 @@ def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
     assert "matmul_coalesced" not in str(other_answer.problem)
 
 
-def test_the_constants_of_a_kernel_are_no_answer():
+def test_numbers_that_are_no_answer():
     cells = [
         code(solution("matmul_2d")),
         code("BM, BN, BK, TM, TN = 64, 64, 8, 4, 4\n\n\ndef f(): 1"),
     ]
     assert "pick_a_tile" not in recognised_exercises(handed_in(cells))
     assert "no cell that sets BM, BN, BK, TM, TN" in find(*cells, exercise="pick_a_tile").problem
+    stub = tasks()["pick_a_tile"].stub
+    changed = stub.replace("BK = 32 ", "BK  =  32")
+    assert "still those" in find(code(changed + "\n# hm"), exercise="pick_a_tile").problem
+    assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
 
 
 def test_constants_over_several_cells():
@@ -411,13 +406,6 @@ def test_constants_over_several_cells():
     check = code('course_lib.check("pick_a_tile", {"BM": BM})')
     assert find(code(TILE), check, exercise="pick_a_tile").text == TILE
     assert find(code(TILE), check, code("BM = 1"), exercise="pick_a_tile").needs_review
-
-
-def test_the_numbers_that_were_given_are_no_answer():
-    stub = tasks()["pick_a_tile"].stub
-    changed = stub.replace("BK = 32 ", "BK  =  32")
-    assert "still those" in find(code(changed + "\n# hm"), exercise="pick_a_tile").problem
-    assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
 
 
 def test_what_the_answer_does_not_need_stays_and_does_no_harm():

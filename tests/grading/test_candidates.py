@@ -43,16 +43,13 @@ def test_what_has_a_cause_is_no_candidate(judgement: Judgement, count: int) -> N
     assert len(candidates([one(judgement)], 7)) == count
 
 
-def test_a_candidate_has_no_names_and_keeps_its_lines() -> None:
+def test_a_candidate_has_no_names_and_keeps_its_lines():
     ((name, text),) = candidates([one(WRONG)], 7).items()
     assert name.startswith("matmul_tiled-") and name.endswith(".py")
     assert "Ada" not in text and "A. L." not in text and "s01" not in text
     assert text.splitlines()[5] == "    C[0, 0] = 1.0"
     assert "# exercise matmul_tiled, seed 7, grader " in text and "[wrong-result]" in text
     compile(text, name, "exec")
-
-
-def test_equal_answers_are_one_candidate() -> None:
     other = TEXT.replace("C", "out").replace("Ada", "Bo")
     assert len(candidates([one(WRONG), one(WRONG, other, "Bo")], 7)) == 1
 

@@ -132,17 +132,6 @@ def test_a_row_depends_on_its_own_answer_alone(tmp_path: Path) -> None:
     assert all(by_text[row.answer.text] == row.judgement for row in together)
 
 
-def test_a_second_run_judges_nothing_again(tmp_path: Path, quick: None) -> None:
-    folder = write_class(tmp_path / "class", several(6))
-    first = rows_of(folder, tmp_path)
-    JOBS.clear()
-    assert rows_of(folder, tmp_path) == first
-    assert not JOBS
-    (folder / "s00.ipynb").write_text(notebook(WRONG + "# changed"))
-    assert verdicts(rows_of(folder, tmp_path))["s00"] == "failed"
-    assert [item.name for job in JOBS for item in job.items] == ["s00::mat_add"]
-
-
 def test_stopped_anywhere_the_next_run_goes_on(tmp_path, quick, monkeypatch):
     """Ctrl-C after every batch there is; the rows are those of an undisturbed run."""
     folder = write_class(tmp_path / "class", several(20))

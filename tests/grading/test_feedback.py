@@ -228,14 +228,11 @@ def test_an_example_launch_keeps_its_numbers() -> None:
     assert "blocks_per_sm(device=A6000, threads=1024" in told(found.message, "graded student")
 
 
-def test_a_very_long_answer_is_cut() -> None:
+def test_a_page_has_an_end_whatever_the_answer_holds():
     text = "x = 1\n" * (MOST_LINES + 7) + "y" * 100_000
     scored = score(submission("s01"), answer(text), WRONG, SETTINGS)
     assert "And 8 more lines." in words(page_of(scored)) and len(page_of(scored)) < 300_000
     assert "and 8 more lines" in explain(scored) and len(explain(scored)) < 60_000
-
-
-def test_a_page_has_an_end_whatever_the_answer_holds() -> None:
     findings = tuple(finding("wrong-index", "\u202e" * 2000, 1) for _ in range(100))
     judged = Judgement("matmul_tiled", findings)
     text = ("\u202e" * 2000 + "\n") * 2000
@@ -297,7 +294,7 @@ def test_any_row_makes_a_page_and_an_explanation(name, text, note, judged):
     )
 
 
-def test_explain_tells_where_what_and_how_many_points() -> None:
+def test_explain_tells_where_what_and_how_many_points_or_why_there_is_nothing():
     told = explain(row("s02", RACY))
     assert told.startswith("s02 · matmul_tiled: partly, 5 of 10 points\n")
     assert "Answer: s/05.ipynb, cell 9" in told
@@ -307,6 +304,9 @@ def test_explain_tells_where_what_and_how_many_points() -> None:
     assert "  reuse 2 of 2: a block fetches each element" in told
     assert "and should be -2.25e-05" in told  # an instructor may know
     assert "⟨U+001B⟩[31mred" in told and "⟨U+202E⟩" in told
+    assert "Reason: There is no cell for it." in explain(missing("s02"))
+    died = explain(row("s02", Judgement("matmul_tiled", outcome="died")))
+    assert "needs review, open of 10 points" in died and "a person has to look" in died
 
 
 ONE_ELEMENT = """\
@@ -340,12 +340,6 @@ def test_a_sentence_that_begins_with_a_name_keeps_it() -> None:
     for each in (replace(judged, findings=(found,)), again):
         scored = score(submission("s01"), FoundAnswer("mat_add", text), each, SETTINGS)
         assert "sA ends early." in words(page_of(scored)) and "sA ends early." in explain(scored)
-
-
-def test_explain_says_why_there_is_nothing() -> None:
-    assert "Reason: There is no cell for it." in explain(missing("s02"))
-    died = explain(row("s02", Judgement("matmul_tiled", outcome="died")))
-    assert "needs review, open of 10 points" in died and "a person has to look" in died
 
 
 def report(rows=None, seed: int = 41) -> str:
@@ -388,9 +382,17 @@ def test_what_leaves_nothing_to_judge_costs_everything() -> None:
     assert "timeout everything line 9 1" in shown
 
 
-def test_each_name_leads_to_its_page() -> None:
+def test_each_name_has_its_page_or_its_reason():
     page = report([row("a b%#", student="Bo & Co")])
     assert 'href="feedback/a%20b%25%23.html"' in page and "Bo &amp; Co" in page
+    shown = words(report([missing("s01", why="All cells are empty."), missing("s02"), row("s03")]))
+    told = shown.partition("Missing The grader found nothing")[2].partition("Most frequent")[0]
+    assert "s01 mat_add All cells are empty." in told and "s02 mat_add" in told
+    assert "s03" not in told and "Missing Nothing" not in words(report([row("s03")]))
+    lost = score(submission("s01", problem="It is damaged."), FoundAnswer(""), None, SETTINGS)
+    shown = words(report([lost]))
+    assert "1 submission, on average 0 % of the points." in shown
+    assert "No submission is about any exercise." in shown
 
 
 def test_whoever_is_not_in_a_platforms_file_is_named_with_the_reason() -> None:
@@ -406,29 +408,12 @@ def test_whoever_is_not_in_a_platforms_file_is_named_with_the_reason() -> None:
     assert "canvas.csv" not in words(report([known]))
 
 
-def test_every_missing_row_stands_on_it_with_its_reason() -> None:
-    shown = words(report([missing("s01", why="All cells are empty."), missing("s02"), row("s03")]))
-    told = shown.partition("Missing The grader found nothing")[2].partition("Most frequent")[0]
-    assert "s01 mat_add All cells are empty." in told and "s02 mat_add" in told
-    assert "s03" not in told and "Missing Nothing" not in words(report([row("s03")]))
-
-
-def test_a_submission_about_nothing_has_its_line() -> None:
-    lost = score(submission("s01", problem="It is damaged."), FoundAnswer(""), None, SETTINGS)
-    shown = words(report([lost]))
-    assert "1 submission, on average 0 % of the points." in shown
-    assert "No submission is about any exercise." in shown
-
-
-def test_the_histogram_says_its_numbers_in_words() -> None:
+def test_the_pictures_say_their_numbers():
     picture = histogram([0.0, 0.1, 0.3, 0.999, 1.0, 1.0])
     assert 'role="img"' in picture
     assert "0–10 per cent: 1, 10–20 per cent: 1" in picture and "90–100 per cent: 3" in picture
     # 0.3 is 2.9999… tenths in binary.
     assert "30–40 per cent: 1" in histogram([0.1 * 3])
-
-
-def test_the_bars_share_the_width_by_verdict() -> None:
     picture = verdict_bars({"mat_add": {"passed": 1, "failed": 3}})
     passed = re.search(r'class="of-passed" x="150.0" y="6" width="([\d.]+)"', picture)
     failed = re.search(r'class="of-failed" x="[\d.]+" y="6" width="([\d.]+)"', picture)

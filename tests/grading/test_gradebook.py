@@ -57,12 +57,19 @@ def test_no_name_ends_its_cell(name: str) -> None:
     assert f'"{read(text)[1][0].replace(chr(34), chr(34) * 2)}"' in text
 
 
-def test_nobody_is_called_by_anothers_key() -> None:
+def test_nobody_has_anothers_name_or_number():
     rows = [row("ada-2", student="Ada"), row("ada", student="ada"), row("bo", student="Bo")]
     assert names(rows) == {"ada-2": "ada-2", "ada": "ada", "bo": "Bo"}
     rows = [row("s1", student="s2"), row("s2", student="Bo")]
     assert names(rows) == {"s1": "s1", "s2": "Bo"}
     assert len(set(names([row("a", student="'=1"), row("b", student="=1")]).values())) == 2
+    twice = [
+        row("s01", platform="canvas", platform_id="7"),
+        row("s02", platform="canvas", platform_id="07"),
+    ]
+    assert canvas_csv(twice, SETTINGS) is None
+    other = row("s03", platform="canvas", platform_id="8")
+    assert [line[1] for line in read(canvas_csv([*twice, other], SETTINGS))] == ["ID", "", "8"]
 
 
 def students(platform: str, number: str | None = "4711") -> list[GradebookRow]:
@@ -81,30 +88,10 @@ def test_canvas_gets_its_columns_and_no_open_grade() -> None:
     assert "Points Possible" not in fake[0]  # which would make it the line of the points
 
 
-def test_moodle_gets_its_columns_and_no_open_grade() -> None:
-    rows = [students("moodle")[0], row("s02", UNSUPPORTED, platform="moodle", platform_id="12")]
-    head, only = read(moodle_csv(rows))
-    # The import refuses a file without these three.
-    assert {"Identifier", "Grade", "Last modified (grade)"} <= set(head)
-    assert dict(zip(head, only, strict=True))["Identifier"] == "Participant 4711"
-    assert dict(zip(head, only, strict=True))["Grade"] == "5"
-    assert "matmul_tiled: 5 of 10 (partly)" in only[-1]
-
-
 @pytest.mark.parametrize("number", [None, "", "47 11", "=1", "../4", "٤"])
 def test_only_a_number_names_a_student_there(number: str | None) -> None:
     assert canvas_csv(students("canvas", number), SETTINGS) is None
     assert moodle_csv(students("moodle", number)) is None
-
-
-def test_a_number_that_two_share_names_nobody() -> None:
-    twice = [
-        row("s01", platform="canvas", platform_id="7"),
-        row("s02", platform="canvas", platform_id="07"),
-    ]
-    assert canvas_csv(twice, SETTINGS) is None
-    other = row("s03", platform="canvas", platform_id="8")
-    assert [line[1] for line in read(canvas_csv([*twice, other], SETTINGS))] == ["ID", "", "8"]
 
 
 def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None:
@@ -124,11 +111,6 @@ def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None
     }
     write_all(rows[2:], SETTINGS, 5, tmp_path / "nobody")
     assert not (tmp_path / "nobody/moodle_feedback.zip").exists()
-
-
-def written(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def test_nothing_to_grade_is_written_too(tmp_path: Path) -> None:

@@ -126,13 +126,10 @@ def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
     assert row("s12", RACY, ours).points == 4.0
 
 
-def test_what_has_no_points_cannot_be_lost(tmp_path: Path) -> None:
+def test_what_is_worth_nothing_is_still_asked_for(tmp_path):
     ours = settings(tmp_path, "[points.matmul_tiled]\nrace-free = 0\n")
     scored = row("s13", RACY, ours)  # it loses `right`, and nothing beside it
     assert (scored.verdict, scored.points, scored.max_points) == ("partly", 5.0, 8.0)
-
-
-def test_a_right_result_is_asked_for_whatever_it_is_worth(tmp_path: Path) -> None:
     ours = settings(tmp_path, "[points.matmul_tiled]\nright = 0\nbounds = 0\n")
     scored = row("s13", UNEVEN, ours)
     assert (scored.verdict, scored.points) == ("partly", scored.max_points)

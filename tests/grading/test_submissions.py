@@ -315,7 +315,7 @@ HARD_NAMES = [
 ]  # fmt: skip
 
 
-def test_keys_are_unique_and_safe_on_every_disk():
+def test_keys_are_unique_and_safe_and_follow_from_their_owner():
     owners = [Owner(displayed(name), raw=name + ".ipynb") for name in HARD_NAMES]
     keys = keys_of(owners)
     assert len({key.casefold() for key in keys}) == len(owners)
@@ -323,9 +323,6 @@ def test_keys_are_unique_and_safe_on_every_disk():
         assert key.isascii() and key == key.strip("-._ ") and 0 < len(key) <= 140
         assert not set(key) & set('<>:"/\\|?*\0 %$`;~')
         assert not layout._RESERVED.fullmatch(key)
-
-
-def test_a_key_follows_from_its_owner_alone_unless_two_collide():
     owners = [Owner(displayed(name), raw=name + ".ipynb") for name in HARD_NAMES]
     together = dict(zip(owners, keys_of(owners), strict=True))
     alone = {owner: keys_of([owner])[0] for owner in owners}
