@@ -316,12 +316,9 @@ def fetch(address: str) -> str:
     return ""
 
 
-def test_a_lock_as_a_constraint_has_no_hashes(tmp_path: Path) -> None:
+def test_every_lock_has_a_recipe_and_as_a_constraint_no_hashes(tmp_path):
     text = lock._versions_only("lab", tmp_path).read_text()
     assert re.search(r"^numba==\S+ ; \S+", text, re.MULTILINE)
     assert "hash" not in text and "\\" not in text
-
-
-def test_every_lock_has_a_recipe() -> None:
     recipes = {recipe.group for recipe in lock.LOCKS}
     assert recipes == {path.stem for path in (REPOSITORY / "locks").glob("*.txt")}

@@ -226,13 +226,10 @@ def test_a_package_says_what_it_owns_what_it_may_import_and_where_to_start(packa
     assert all((folder / f"{name}.py").exists() for name in starts)
 
 
-def test_what_the_page_names_is_there() -> None:
+def test_what_the_page_names_is_there_and_readers_find_it():
     linked = set(re.findall(r"\]\((?!https?:)([^)#]+)", PAGE))
     assert linked and all((ROOT / "docs" / name).exists() for name in linked)
     for name in set(re.findall(r"`((?:course_lib|tests|docs)/[\w/.]+)`", PAGE)):
         assert (ROOT / name).exists(), name
-
-
-def test_readers_and_contributors_find_the_page() -> None:
     for name in ("README.md", "CONTRIBUTING.md"):
         assert "(docs/architecture.md)" in (ROOT / name).read_text(encoding="utf-8")

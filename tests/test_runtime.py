@@ -197,14 +197,11 @@ def test_arrays_of_a_real_gpu_are_fetched_and_written_back(kind) -> None:
     assert (x.memory == 2).all()
 
 
-def test_an_array_given_twice_stays_one_array() -> None:
+def test_arguments_are_copied_as_they_say():
     x = GpuArray(np.ones(4, np.float32))
     host = HostArguments([x, x, 3])
     assert host.values[0] is host.values[1]
     assert host.values[2] == 3
-
-
-def test_in_out_and_inout() -> None:
     x, y, z = np.ones((3, 4), np.float32)
     host = HostArguments([cuda.In(x), cuda.Out(y), cuda.InOut(z)])
     assert not np.shares_memory(host.values[0], x)

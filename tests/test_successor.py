@@ -98,15 +98,12 @@ def test_its_names_are_numbas_until_they_are_taken_back(fake, monkeypatch):
     assert not [name for name in sys.modules if name.partition(".")[0] == "numba"]
 
 
-def test_without_the_private_variable_one_sentence_says_so(fake: ModuleType) -> None:
+def test_the_private_variable_is_put_back_or_missed_in_a_sentence(fake):
     with (
         pytest.raises(CompilerMissing, match="asks the driver for its GPU in a way"),
         front_ends.SUCCESSOR.device_of((9, 0)),
     ):
         pass
-
-
-def test_the_variable_is_as_it_was_afterwards(fake: ModuleType) -> None:
     tools = sys.modules[f"{successor.PACKAGE}.tools"]
     tools._cached_cc = None
     with front_ends.SUCCESSOR.device_of((9, 0)):

@@ -203,9 +203,13 @@ def arrays() -> tuple[np.ndarray, np.ndarray]:
     return np.ones(8, np.float32), np.zeros(8, np.float32)
 
 
-def test_a_launch_without_its_grid() -> None:
+def test_a_launch_has_a_grid_and_no_named_arguments():
     with pytest.raises(PlainError, match=r"course_lib\.emulate\(double\)\[grid, block\]"):
         course_lib.emulate(double)(*arrays())
+    x, y = arrays()
+    for kernel in (double, course_lib.emulate(double)):
+        with pytest.raises(PlainError, match="by position: y has a name"):
+            kernel[1, 8](x, y=y)
 
 
 @pytest.mark.parametrize(
@@ -274,13 +278,6 @@ def test_arguments_that_are_fine(launch) -> None:
         y = np.zeros(8, np.float32)
         launch(double, x, y)
         assert y[0] == (2 if x.shape[0] else 0)
-
-
-def test_a_launch_has_no_named_arguments() -> None:
-    x, y = arrays()
-    for kernel in (double, course_lib.emulate(double)):
-        with pytest.raises(PlainError, match="by position: y has a name"):
-            kernel[1, 8](x, y=y)
 
 
 def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path, new_shell):

@@ -133,12 +133,9 @@ def sentences_in(tree: ast.Module) -> Iterator[int]:
                     yield part.lineno
 
 
-def test_sentences_lie_in_tables_of_words() -> None:
+def test_sentences_lie_in_tables_of_words():
     found = {name: list(sentences_in(tree)) for name, tree in modules_without_words().items()}
     assert not {name: lines for name, lines in found.items() if lines}
-
-
-def test_a_sentence_that_is_written_where_it_is_said_is_found() -> None:
     text = "say('{a} ends.')\nsay('{a}')\nfinding('timeout', 'Too long.')\nreplace(a, hint='Why?')"
     assert list(sentences_in(ast.parse(text))) == [1, 3, 4]
 

@@ -168,10 +168,13 @@ def test_helpers_and_what_they_need_in_turn():
     assert "HALF, TILE, inside, int32" in said(answer)
 
 
-def test_the_nearest_definition_above_counts():
+def test_the_nearest_definition_above_counts_and_no_trial_run_below():
     cells = [code(f"TILE = {size}") for size in (4, 8, 16)]
     assert find(cells[0], cells[1], code(BODY)).text.startswith("TILE = 8\n")
     assert find(cells[0], cells[1], code(BODY), cells[2]).needs_review
+    text = TILED.replace("TILE = 16", "TILE = N_ROWS")
+    assert find(code(text), code("N_ROWS = 40\nprint(matmul_tiled)")).text == text
+    assert find(code(text), code("N_ROWS = 40")).text == f"N_ROWS = 40\n{text}"
 
 
 def test_an_import_that_the_instructor_does_not_have_is_taken():
@@ -214,12 +217,6 @@ def test_what_is_never_taken_from_another_cell(line):
 def test_a_value_from_another_cell_that_only_a_run_could_tell(line):
     answer = find(code(line), code(TILED + "\n    helper()"))
     assert answer.needs_review and "helper" in answer.problem
-
-
-def test_a_trial_run_further_down_defines_nothing():
-    text = TILED.replace("TILE = 16", "TILE = N_ROWS")
-    assert find(code(text), code("N_ROWS = 40\nprint(matmul_tiled)")).text == text
-    assert find(code(text), code("N_ROWS = 40")).text == f"N_ROWS = 40\n{text}"
 
 
 @pytest.mark.parametrize(

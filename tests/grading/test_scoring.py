@@ -1,6 +1,7 @@
 """Points, verdict and reason of a row, and a course's own weights."""
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,7 @@ def test_missing_is_0_and_says_why() -> None:
     [
         None,
         UNSUPPORTED,
+        replace(UNSUPPORTED, findings=(finding("timeout", "So.", 3), *UNSUPPORTED.findings)),
         Judgement("matmul_tiled", outcome="died"),
         Judgement("matmul_tiled", outcome="stopped-by-clock"),
         Judgement("matmul_tiled", numbers_right=True, needs_review=True),

@@ -3,7 +3,6 @@
 import os
 import re
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 from grading_helpers import RIGHT, WRONG, Desk, notebook
@@ -130,20 +129,6 @@ def test_who_is_new_in_the_class_is_said(office: Office) -> None:
     assert "Note: new: Ada King, matmul_naive; Bo, matmul_naive; " in office.said
     office.answer("Eve", RIGHT, 15, "late")
     assert office.grade("late", "--only").count("new: Eve") == 1
-
-
-def test_all_files_have_the_points_that_count(office: Office) -> None:
-    office.write("course.toml", "[late]\nper_day = 0.1\n")
-    late = "[Cara]\nlate_days = 1\n[Cara.mat_add]\npoints = 7\n[Bo]\nlate_days = 1\n"
-    office.write("overrides.toml", late)
-    office.grade("class", "--settings", "course.toml")
-    assert office.points("Cara") == "6.3"
-    root = ElementTree.parse(office.place / "grades/junit.xml").getroot()
-    cases = {case.get("classname"): case for case in root.iter("testcase")}
-    assert cases["Cara"].findtext("failure") == "6.3 of 10 points"
-    assert cases["Cara"].findtext("system-out") == "1 day late: 90 % of 7 points are 6.3."
-    assert cases["Bo"].find("failure") is None
-    assert cases["Bo"].findtext("system-out") == "1 day late: 90 % of 10 points are 9."
 
 
 def test_the_history_says_why(office: Office) -> None:
