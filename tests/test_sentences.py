@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from library_trees import nodes_of, trees
 
 from course_lib.wording import words
+from course_lib.wording.errors import PlainError
 from course_lib.wording.sentences import Index, in_words, say, told, whole, with_values
 
 
@@ -95,3 +96,13 @@ def lost_strings(nodes: Iterable[ast.AST]) -> Iterator[ast.Expr]:
 )
 def test_it_reads_like_this(made: Callable[[], str], wanted: str) -> None:
     assert made() == wanted
+
+
+def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path, new_shell):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell = new_shell()
+    shell.user_ns["error"] = PlainError("Only this sentence.")
+    shell.run_cell("raise error")
+    shown = capsys.readouterr()
+    assert "Only this sentence." in shown.out + shown.err
+    assert "Traceback" not in shown.out + shown.err

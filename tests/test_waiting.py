@@ -278,13 +278,3 @@ def test_arguments_that_are_fine(launch) -> None:
         y = np.zeros(8, np.float32)
         launch(double, x, y)
         assert y[0] == (2 if x.shape[0] else 0)
-
-
-def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path, new_shell):
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    shell = new_shell()
-    shell.user_ns["error"] = PlainError("Only this sentence.")
-    shell.run_cell("raise error")
-    shown = capsys.readouterr()
-    assert "Only this sentence." in shown.out + shown.err
-    assert "Traceback" not in shown.out + shown.err
