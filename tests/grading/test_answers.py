@@ -271,7 +271,11 @@ KERNEL = "    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
 def test_what_python_does_not_run_is_left_out_and_lines_stay(written, read, noted):
     answer = find(code(written))
     assert answer.text == read and noted in said(answer)
-    assert find(code("\n".join("    " + line for line in TILED.split("\n")))).text.strip()
+
+
+def test_a_pasted_indent():
+    indented = "\n".join("    " + line for line in TILED.split("\n"))
+    assert find(code(indented)).text.split() == TILED.split()
 
 
 @every_case(
