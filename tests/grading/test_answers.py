@@ -253,7 +253,8 @@ def test_the_rest_of_a_stub_is_for_a_person():
 
 
 PROMPTS = "\n".join((">>> " if n == 0 else "... ") + x for n, x in enumerate(TILED.split("\n")))
-INSIDE = [TILED.replace("TILE = 16", f"{{}}{line}\nTILE = 16") for line in ("cuda.jit?", "?cuda")]
+QUESTIONS = ("cuda.jit?", "?cuda", "    !nvidia-smi", "cuda??")
+INSIDE = [TILED.replace("TILE = 16", f"{{}}{line}\nTILE = 16") for line in QUESTIONS]
 KERNEL = "    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
 
 
@@ -271,6 +272,13 @@ KERNEL = "    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
 def test_what_python_does_not_run_is_left_out_and_lines_stay(written, read, noted):
     answer = find(code(written))
     assert answer.text == read and noted in said(answer)
+
+
+def test_an_answer_without_its_marker_and_a_colon_is_recognised():
+    submission = handed_in([code("@cuda.jit\ndef mat_add(A, B, C)\n    C[0, 0] = A[0, 0]\n")])
+    assert recognised_exercises(submission) == ("mat_add",)
+    (answer,) = find_answers(submission, ["mat_add"], None)
+    assert answer.text and not answer.problem
 
 
 def test_a_pasted_indent():
@@ -380,6 +388,10 @@ def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
     )
     (other_answer,) = find_answers(submission, ["mat_add"], tasks())
     assert "matmul_coalesced" not in str(other_answer.problem)
+    assert recognised_exercises(handed_in([code(OLD.split("\n", 1)[1])])) == ()
+    new = code(solution("matmul_column_major"))
+    (answer,) = find_answers(handed_in([code(OLD), new]), ["matmul_column_major"], tasks())
+    assert answer.problem is None and answer.cell == 2
 
 
 def test_numbers_that_are_no_answer():
@@ -398,6 +410,7 @@ def test_numbers_that_are_no_answer():
 def test_constants_over_several_cells():
     for text in (TILE, TILE.split("\n", 1)[1], "# EXERCISE pick_a_tile\nBM, BN = 96, 96"):
         assert find(code(text), exercise="pick_a_tile").text == text
+    assert recognised_exercises(handed_in([code(TILE.split("\n", 1)[1])])) == ("pick_a_tile",)
     first, second = code("# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8"), code("TM, TN = 8, 4")
     answer = find(first, second, exercise="pick_a_tile")
     assert answer.text == "# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8\nTM, TN = 8, 4"
