@@ -222,6 +222,16 @@ def test_a_lying_worker_gets_nothing_in(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(notes) == 4 and all("ignored" in note for note in notes)
 
 
+def test_batches_get_smaller_towards_the_end(tmp_path: Path, quick: None, monkeypatch) -> None:
+    monkeypatch.setattr(engine, "MOST_A_BATCH", 8)
+    monkeypatch.setattr(engine, "FEWEST_A_BATCH", 2)
+    rows_of(write_class(tmp_path / "class", several(40)), tmp_path)
+    sizes = [len(job.items) for job in JOBS]
+    assert sum(sizes) == 40 and max(sizes) == 8 and max(sizes[-2:]) <= 2
+    names = [item.name for job in JOBS for item in job.items]
+    assert len(set(names)) == 40 and names[0] == "s00::mat_add"
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_answers_of_any_text_get_a_row(tmp_path: Path, seed: int) -> None:
     """Noise in place of an answer; nothing is lost, and nothing stops the class."""
