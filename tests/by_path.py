@@ -1,7 +1,5 @@
 """Files of code that belong to no package, a benchmark or what a test has written, as modules."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 from pathlib import Path

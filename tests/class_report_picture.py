@@ -3,8 +3,6 @@
 Run by hand when the page changes: `.venv/bin/python tests/class_report_picture.py` (with Chromium).
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

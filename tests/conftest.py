@@ -1,7 +1,5 @@
 """Settings for all tests: no window opens, and hypothesis draws the same examples everywhere."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

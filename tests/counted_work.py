@@ -3,8 +3,6 @@
 A clock would count the neighbours' work, too. Here it only ends what hangs.
 """
 
-from __future__ import annotations
-
 import contextlib
 import cProfile
 import faulthandler

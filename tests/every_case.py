@@ -1,7 +1,5 @@
 """Many small cases in one test: all of them run, and each that fails is told by its name."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable

@@ -7,8 +7,6 @@ the tests; judging them takes a minute, so they are stored and renewed with `--e
 file for each code, with the words that each reader is told, which the tests hold to.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Right products of matrices that tests begin with: as functions, and as the texts of answers."""
 
-from __future__ import annotations
-
 import inspect
 
 from numba import cuda, float32

@@ -1,7 +1,5 @@
 """The library's modules as syntax trees: parsed once for all tests that read the source."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

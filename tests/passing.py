@@ -1,7 +1,5 @@
 """Whether an answer passes: where its numbers are wrong, nobody searches for the cause."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 from course_lib.checking import examine_source

@@ -4,8 +4,6 @@ A function is taken with what it needs from its notebook: constants, imports and
 it calls. It is renamed to what is asked, its parameters by position, and handed in as text.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

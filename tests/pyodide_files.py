@@ -3,8 +3,6 @@
 MATMUL_LADDER_NUMPY_WHEEL names a wheel that lies elsewhere.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

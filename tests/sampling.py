@@ -1,7 +1,5 @@
 """Which tests of a kind are in the fast set, in that of `--all`, or under `--long` alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -19,8 +19,6 @@ place; those with a minus go, those with a plus come. A line `@@` parts one edit
 Blank lines around an answer don't count.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache

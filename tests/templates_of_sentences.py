@@ -5,8 +5,6 @@ followed are assignments, branches, rows of tables, and functions of the same mo
 told where both can hold at once. Nothing of the library is run.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

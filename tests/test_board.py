@@ -1,7 +1,5 @@
 """The board: what may enter, what is told of the rest, and that its words are the measurement's."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -13,11 +11,7 @@ from course_lib.board.entries import BoardEntry, BoardSettings, board_text, read
 from course_lib.board.page import page_of, trust
 from course_lib.commands import board
 from course_lib.measurements import counted_cost
-from course_lib.measurements.counted_cost import (
-    COSTS,
-    correlation,
-    faster_half,
-)
+from course_lib.measurements.counted_cost import COSTS, correlation, faster_half
 
 WRONG_SETTINGS = {
     "ladder = 'sums'": "ladder in",
@@ -31,18 +25,14 @@ WRONG_SETTINGS = {
 
 
 @pytest.mark.parametrize("text", WRONG_SETTINGS)
-def test_settings_that_cannot_be_used_are_told_in_a_sentence(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_settings_that_cannot_be_used_are_told_in_a_sentence(text, tmp_path, capsys):
     (tmp_path / "board.toml").write_text(text)
     assert board.main([str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert WRONG_SETTINGS[text] in said and said.count("\n") == 1
 
 
-def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(tmp_path, capsys):
     assert board.main([str(tmp_path)]) == 2
     assert "board.toml is missing" in capsys.readouterr().err
     assert board.main([str(tmp_path / "new"), "--new"]) == 0
@@ -52,10 +42,7 @@ def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(
 
 NOT_RANKED = {
     "nothing": (b"x = 1\n", "An entry must define one of these functions: naive_by_rows"),
-    "two": (
-        b"def matmul_tiled():\n    pass\ndef matmul_1d():\n    pass\n",
-        "must define one of these",
-    ),
+    "two": (b"def matmul_tiled():\n    pass\ndef matmul_1d():\n    pass\n", "must define one of"),
     "in-halves": (b"def matmul_mma(A, B, C):\n    pass\n", "must define one of these"),
     "in-words": (b"# def matmul_tiled(A, B, C) is left to others\n", "must define one of these"),
     "empty": (b"", "must have from 1 to"),
@@ -99,15 +86,12 @@ def test_the_cheapest_stands_first_and_the_refused_last() -> None:
     assert json.loads(board_text(settings, ranked)) == json.loads(board_text(settings, some))
 
 
-def test_what_the_page_promises_is_what_was_measured() -> None:
+def test_what_the_page_promises_is_what_was_measured():
     costs = counted_cost.load()
     assert len(costs.kernels) == len(costs.written) == 51
     assert f"{correlation(costs.kernels, counted_cost.SUM):.2f}" in trust()
     assert correlation(costs.kernels, counted_cost.SUM) >= 0.9  # else there would be no board
     assert "9 of 1,024 pairs" in trust()
-
-
-def test_the_table_of_the_page_is_what_was_measured() -> None:
     costs = counted_cost.load()
     text = (Path(__file__).parents[1] / "docs" / "board.md").read_text(encoding="utf-8")
     shown = re.findall(r"\| \**([01]\.\d{3})\** \| \**([01]\.\d{3})\** \|", text)

@@ -1,7 +1,5 @@
 """A task may call what an earlier one has defined, and a device function is judged in a kernel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The workflow for GitHub Classroom takes data from students, and gives them nothing to act on."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -62,31 +60,22 @@ def bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_nothing_may_be_written_and_only_one_job_has_the_token() -> None:
+def test_the_workflow_may_write_nothing_and_runs_nothing_of_a_student():
     assert workflow()["permissions"] == {}
     assert all("permissions" not in job for job in workflow()["jobs"].values())
     assert "secrets." not in json.dumps(workflow()["jobs"]["grade"])
     fetch = workflow()["jobs"]["fetch"]["steps"]
     assert ["secrets." in json.dumps(each) for each in fetch] == [True, False]
-
-
-def test_every_action_is_pinned_to_a_commit() -> None:
     text = WORKFLOW.read_text(encoding="utf-8")
     used = re.findall(r"uses: (.*)", text)
     assert len(used) == 5
     assert all(re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40} # v[\d.]+", each) for each in used)
-
-
-def test_no_repository_of_a_student_is_checked_out() -> None:
     (checkout,) = [each for each in steps() if "checkout" in each.get("uses", "")]
     assert checkout["with"]["repository"] == "${{ vars.GRADER_REPOSITORY }}"
     assert checkout["with"]["ref"] == "${{ vars.GRADER_COMMIT }}"
     assert checkout["with"]["persist-credentials"] is False
     fetched = step("fetch", "Fetch")["run"]
     assert "git clone" not in fetched and "git checkout" not in fetched
-
-
-def test_nothing_is_pasted_into_a_script() -> None:
     assert not [each for each in steps() if "${{" in each.get("run", "")]
 
 

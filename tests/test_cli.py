@@ -1,7 +1,5 @@
 """The commands behind the front door: run, test, doctor, lab, lock."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -46,9 +44,6 @@ def write_notebook(path: Path, cells: list[str]) -> Path:
     return path
 
 
-# --- choosing a command ----------------------------------------------------------------------
-
-
 def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["rnu"]) == 2
     assert "no command 'rnu'; did you mean run? " in capsys.readouterr().err
@@ -56,9 +51,7 @@ def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
 
 
-def test_prepare_says_what_is_ready_and_what_comes_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prepare_says_what_is_ready_and_what_comes_next(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lab, "VENVS", (Path(sys.prefix),))
     monkeypatch.setattr(lab, "kernels_of", lambda prefix: None)
     monkeypatch.setattr(prepare, "HOME", tmp_path)
@@ -75,9 +68,7 @@ def test_prepare_says_what_is_ready_and_what_comes_next(
     assert copy.exists()
 
 
-def test_prepare_promises_nothing_of_another_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prepare_promises_nothing_of_another_environment(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lab, "VENVS", (tmp_path / ".venv",))
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
@@ -90,9 +81,6 @@ def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(run_lessons, "main", press)
     assert cli.main(["run"]) == 130
-
-
-# --- run -------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -108,9 +96,7 @@ def test_run_reports_on_each_lesson(lessons: Path, capsys: pytest.CaptureFixture
     assert done.cells[2].outputs[0].ename == "ValueError"
 
 
-def test_a_wrong_lesson_gets_one_sentence(
-    lessons: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_wrong_lesson_gets_one_sentence(lessons, capsys):
     assert run_lessons.main(["7"]) == 2
     assert capsys.readouterr().err == "There is no lesson '7'; there are 00_well, 01_wrong.\n"
 
@@ -139,9 +125,6 @@ def test_nothing_hangs(lessons: Path, cell: str, verdict: str) -> None:
     assert verdict in run_lessons.run(path, lessons / "done", timeout=2).verdict
 
 
-# --- test ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "some"),
     [
@@ -149,9 +132,7 @@ def test_nothing_hangs(lessons: Path, cell: str, verdict: str) -> None:
         (["--all"], {"lint", "types", "fast and slow tests", "machine code", "Colab: notebooks"}),
     ],
 )
-def test_which_steps_are_run(
-    monkeypatch: pytest.MonkeyPatch, arguments: list[str], some: set[str]
-) -> None:
+def test_which_steps_are_run(monkeypatch, arguments, some):
     ran = []
     monkeypatch.setattr(run_tests, "_run_step", lambda step, *_: ran.append(step.name) or 0)
     assert run_tests.main(arguments) == 0
@@ -160,9 +141,7 @@ def test_which_steps_are_run(
     assert len(ran) == len(set(ran))
 
 
-def test_what_steps_beside_others_say_is_told_in_one_piece(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_what_steps_beside_others_say_is_told_in_one_piece(capfd):
     def says(name: str, *words: str, status: int = 0) -> run_tests.TestStep:
         text = f"import sys; print(*{words!r}, sep=chr(10)); sys.exit({status})"
         return run_tests.TestStep(name, [sys.executable, "-c", text])
@@ -224,12 +203,7 @@ def test_a_python_is_always_found() -> None:
     assert environments.find_python([(2, 0)]) == environments.this_python()
 
 
-# --- doctor ----------------------------------------------------------------------------------
-
-
-def test_doctor_always_ends_well(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_doctor_always_ends_well(monkeypatch, capsys):
     def nothing_installed(name: str) -> str:
         raise doctor.PackageNotFoundError(name)
 
@@ -261,9 +235,6 @@ def test_doctor_without_any_package() -> None:
 def test_doctor_knows_that_the_emulator_works() -> None:
     check = doctor.emulator()
     assert check.good and not check.mend, check.says
-
-
-# --- lab -------------------------------------------------------------------------------------
 
 
 def test_lab_shows_line_numbers_and_asks_nobody_about_news(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,15 +316,9 @@ def fetch(address: str) -> str:
     return ""
 
 
-# --- lock ------------------------------------------------------------------------------------
-
-
-def test_a_lock_as_a_constraint_has_no_hashes(tmp_path: Path) -> None:
+def test_every_lock_has_a_recipe_and_as_a_constraint_no_hashes(tmp_path):
     text = lock._versions_only("lab", tmp_path).read_text()
     assert re.search(r"^numba==\S+ ; \S+", text, re.MULTILINE)
     assert "hash" not in text and "\\" not in text
-
-
-def test_every_lock_has_a_recipe() -> None:
     recipes = {recipe.group for recipe in lock.LOCKS}
     assert recipes == {path.stem for path in (REPOSITORY / "locks").glob("*.txt")}

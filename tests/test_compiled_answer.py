@@ -1,7 +1,5 @@
 """A task's answer is held to its machine code where a compiler is; where none is, it says so."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """An answer may use the names that its notebook defines, and is judged by its own text alone."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -18,6 +16,13 @@ from course_lib.wording.sentences import facts_of
 ROOT = Path(__file__).resolve().parent.parent
 IMPORTS = "import numpy as np\nfrom numba import cuda, float32\n"
 NAIVE = f"# EXERCISE matmul_naive\n{known_kernels.NAIVE}"
+ADD = """# EXERCISE mat_add
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = float32(A[y, x] + B[y, x])
+"""
 
 
 def judged(text: str, context: str, exercise: str = "matmul_naive") -> Report:
@@ -42,12 +47,12 @@ def codes(report: Report) -> list[str]:
     ],
 )
 def test_what_cannot_be_read_is_passed_over(context: str) -> None:
-    assert judged(NAIVE, context).passed
+    assert judged(ADD, context, "mat_add").passed
 
 
 @pytest.mark.parametrize("context", ["(" * 300, "\0", "x" * 300_000, "1\n" * 300_000, "\ud800"])
 def test_a_context_that_says_nothing_is_none(context: str) -> None:
-    assert judged(IMPORTS + NAIVE, context).passed
+    assert judged(IMPORTS + ADD, context, "mat_add").passed
 
 
 def test_lines_are_those_of_the_answer() -> None:
@@ -87,8 +92,8 @@ def test_what_the_notebook_has_for_people_is_refused_by_name() -> None:
 
 
 def test_a_report_says_whether_the_numbers_are_right() -> None:
-    assert judged(NAIVE, IMPORTS).numbers_right
-    assert judged(NAIVE.replace("float32(0)", "0.0"), IMPORTS).numbers_right
+    for old, new, right in (("", "", True), ("float32(", "(1.0 * ", True), ("+", "-", False)):
+        assert judged(ADD.replace(old, new, 1), IMPORTS, "mat_add").numbers_right == right
     assert not judged(NAIVE.replace("float32(0)", "float32(1)"), IMPORTS).numbers_right
     assert not judged("", IMPORTS).numbers_right
 

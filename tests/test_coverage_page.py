@@ -1,7 +1,5 @@
 """docs/coverage.md: where each of the 101 teaching elements of the sources is, or why it is not."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,19 +1,10 @@
 """The registry agrees with itself and with the design's table of exercises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.curriculum import (
-    EXERCISES,
-    LESSONS,
-    PROPERTIES,
-    TASKS,
-    Launch,
-    lesson,
-)
+from course_lib.curriculum import EXERCISES, LESSONS, PROPERTIES, TASKS, Launch, lesson
 from course_lib.grading.records import FORMER, GRADED, CannotGrade
 from course_lib.grading.settings import Settings, exercise_ids
 
@@ -52,17 +43,9 @@ def test_an_exercise_is_judged_by_known_properties(each):
         ("matmul_naive", (1, 17), (2, 1), (16, 16)),
         ("matmul_column_major", (33, 50), (7, 2), (256,)),
         ("matmul_tiled", (31, 65), (5, 2), (16, 16)),
-        ("transpose_tiled", (31, 65), (3, 1), (32, 32)),
         ("block_scan", (65,), (2,), (64,)),
         ("attention", (33,), (3,), (32, 16)),
         ("attention_mma", (65,), (2,), (128,)),
-        ("matmul_1d", (31, 65), (2, 1), (512,)),
-        ("matmul_2d", (65, 64), (1, 2), (256,)),
-        ("matmul_wide", (65, 64), (1, 2), (256,)),
-        ("matmul_warp_tiled", (65, 64), (1, 2), (64,)),
-        ("matmul_two_buffers", (65, 64), (1, 2), (64,)),
-        ("matmul_async", (65, 64), (1, 2), (64,)),
-        ("matmul_mma", (65, 64), (1, 2), (128,)),
         ("matmul_tma", (65, 64), (1, 2), (160,)),
     ],
 )

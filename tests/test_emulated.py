@@ -1,7 +1,5 @@
 """`course_lib.emulated()`: a program's kernels on the emulator, and what a launch may end with."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import sys

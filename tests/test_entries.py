@@ -1,7 +1,5 @@
 """A mistake in an exercise's entry is told at once: the file, the line of the field, what to do."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

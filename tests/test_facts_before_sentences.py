@@ -1,7 +1,5 @@
 """Facts before sentences, in the source: nobody flattens a sentence, and nobody reads one back."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator
@@ -142,7 +140,7 @@ def _constants(node: ast.AST) -> Iterator[str]:
             yield each.value
 
 
-def test_a_name_without_a_fact_is_found(tmp_path: Path) -> None:
+def test_these_tests_find_what_they_look_for(tmp_path):
     bad = tmp_path / "bad.py"
     bad.write_text(
         "def judge(self, n):\n"
@@ -154,10 +152,7 @@ def test_a_name_without_a_fact_is_found(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert list(without_fact(bad)) == [4, 6]
-
-
-def test_these_tests_find_what_they_look_for(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.py"
+    bad = tmp_path / "worse.py"
     bad.write_text(
         "def judge(each, n):\n"
         "    message = f'{n} turns'\n"

@@ -1,7 +1,5 @@
 """course.py: what it installs, when it installs nothing, and what it says when it can't."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import hashlib
@@ -39,9 +37,6 @@ def course() -> ModuleType:
 def call(*arguments: str, course: Path = COURSE, **options: object) -> subprocess.CompletedProcess:
     command = [sys.executable, str(course), *arguments]
     return subprocess.run(command, capture_output=True, text=True, **options)
-
-
-# --- Python's version ------------------------------------------------------------------------
 
 
 # Nothing but what has stood in Python's grammar since version 2.
@@ -86,9 +81,6 @@ def test_a_python_too_old_is_told_so_in_one_line() -> None:
     )
 
 
-# --- What needs no installation --------------------------------------------------------------
-
-
 def test_commands_are_those_of_the_library(course: ModuleType) -> None:
     from course_lib.cli import COMMANDS
 
@@ -105,9 +97,7 @@ def test_commands_are_those_of_the_library(course: ModuleType) -> None:
         (["xyz", "--help"], "There is no command 'xyz'; choose one of: lab, prepare, run, "),
     ],
 )
-def test_a_wrong_command_gets_one_sentence(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str], course: ModuleType
-) -> None:
+def test_a_wrong_command_gets_one_sentence(arguments, told, capsys, course):
     assert course.main(arguments) == 2
     said = capsys.readouterr().err
     assert said.startswith(told) and said.count("\n") == 1 and "doctor" in said
@@ -148,9 +138,7 @@ def test_help_without_any_package_is_the_help_with_them() -> None:
         ["prepare", "--help"], ["prepare", "--lab"],
     ],
 )  # fmt: skip
-def test_asking_for_help_installs_nothing(
-    arguments: list[str], course: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_asking_for_help_installs_nothing(arguments, course, monkeypatch):
     handed = []
     monkeypatch.setattr(course, "prepare", lambda group: pytest.fail("an installation"))
     monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
@@ -162,9 +150,7 @@ def test_asking_for_help_installs_nothing(
     ("named", "groups"),
     [([], ["lab"]), (["lab", "bench"], ["lab"]), (["grade", "test", "doctor"], ["grade", "test"])],
 )
-def test_prepare_installs_what_the_named_commands_need(
-    named: list[str], groups: list[str], course: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepare_installs_what_the_named_commands_need(named, groups, course, monkeypatch):
     prepared, handed = [], []
     monkeypatch.setattr(course, "prepare", lambda group: prepared.append(group) or True)
     monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
@@ -173,9 +159,7 @@ def test_prepare_installs_what_the_named_commands_need(
     assert handed == [(course.VENV_PYTHON, ["prepare", *named])]
 
 
-def test_preparing_again_says_that_nothing_was_missing(
-    course: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_preparing_again_says_that_nothing_was_missing(course, monkeypatch, capsys):
     handed = []
     monkeypatch.setattr(course, "prepare", lambda group: False)
     monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
@@ -187,9 +171,6 @@ def test_preparing_again_says_that_nothing_was_missing(
 
 def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
     assert call("--version", cwd=tmp_path).stdout == f"Matmul Ladder {course.project_version()}\n"
-
-
-# --- Progress and failures of pip ------------------------------------------------------------
 
 
 @pytest.fixture
@@ -269,9 +250,6 @@ def test_a_failure_of_pip_is_explained(course: ModuleType, said: str, told: str)
     assert told in text.splitlines()[-1]
 
 
-# --- The GPU ---------------------------------------------------------------------------------
-
-
 def driver(version: int, *capabilities: tuple[int, int]) -> SimpleNamespace:
     """A stand-in for NVIDIA's library."""
 
@@ -301,13 +279,7 @@ def driver(version: int, *capabilities: tuple[int, int]) -> SimpleNamespace:
         (13000, [], None),
     ],
 )
-def test_gpu_packages_follow_driver_and_gpu(
-    course: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    version: int,
-    capabilities: list[tuple[int, int]],
-    group: str | None,
-) -> None:
+def test_gpu_packages_follow_driver_and_gpu(course, monkeypatch, version, capabilities, group):
     monkeypatch.delenv(course.GPU_SWITCH, raising=False)
     monkeypatch.setattr(course, "load_driver", lambda: driver(version, *capabilities))
     monkeypatch.setattr(course, "read_stamp", lambda: {"gpu": {}})
@@ -322,9 +294,6 @@ def test_the_gpu_can_be_left_alone(course: ModuleType, monkeypatch: pytest.Monke
     monkeypatch.setenv(course.GPU_SWITCH, "cu13")
     with pytest.raises(course.CannotContinue, match="gpu-cu12 or gpu-cu13"):
         course.gpu_group()
-
-
-# --- A whole installation, on a small stand-in for the course --------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -458,12 +427,8 @@ def test_a_folder_of_ones_own_leaves_the_courses_as_it_is(small: Path, tmp_path:
 
 @pytest.mark.parametrize("installed", [False, True])
 def test_without_a_network_what_is_installed_is_used(
-    course: ModuleType,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    installed: bool,
-) -> None:
+    course, monkeypatch, capsys, tmp_path, installed
+):
     """After an update of the course, whose lock is newer than what is there."""
     stamp = {"groups": {"lab": "an older lock"} if installed else {}}
     said = ["WARNING: Retrying (Retry(total=0)) after connection broken", "ERROR: No matching …"]
@@ -486,8 +451,8 @@ def test_without_a_network_what_is_installed_is_used(
 
 @pytest.mark.parametrize("ready", [False, True])
 def test_a_folder_that_cannot_be_written_is_told_to_whoever_goes_on(
-    course: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ready: bool
-) -> None:
+    course, monkeypatch, tmp_path, ready
+):
     """Nothing is installed there: course.py starts again, with a folder in the user's own."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
@@ -552,9 +517,7 @@ class _HandedOver(Exception):
     """In place of becoming another process."""
 
 
-def test_a_ready_course_is_only_handed_over(
-    course: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_ready_course_is_only_handed_over(course, monkeypatch):
     """What the front door adds: a look at the stamp. No process, no installation, no package."""
 
     def become(program: str, command: list[str], environment: dict[str, str]) -> None:

@@ -1,7 +1,5 @@
 """The words of lesson 12: each is met in the lesson that its row names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """benchmarks/gpu_tests.py: what an outcome is called, and that list, results and page agree."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -32,7 +30,7 @@ def test_what_an_outcome_is_called(said: str) -> None:
     assert gpu_tests.kind_of(said) == SAID[said]
 
 
-def test_the_stored_run_is_of_the_list() -> None:
+def test_the_stored_run_is_of_the_list_and_on_the_page():
     runs = json.loads(STORED.read_text(encoding="utf-8"))
     listed = {project.name: project for project in gpu_tests.PROJECTS}
     assert runs.keys() == listed.keys()
@@ -40,8 +38,5 @@ def test_the_stored_run_is_of_the_list() -> None:
         assert run["version"] == listed[name].version
         files = {row["test"].partition("::")[0] for row in run["tests"]}
         assert files <= set(listed[name].files)
-
-
-def test_the_page_shows_the_stored_run() -> None:
     runs = json.loads(STORED.read_text(encoding="utf-8"))
     assert gpu_tests.table(runs) in PAGE.read_text(encoding="utf-8")

@@ -1,7 +1,5 @@
 """Nobody is stuck: an answer is offered, shown and owed; ours stands in where one is needed."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
@@ -58,13 +56,6 @@ def test_three_failures_in_a_row_offer_an_answer(capsys: pytest.CaptureFixture[s
     assert "Stuck?" not in said(capsys)
 
 
-def test_a_graded_exercise_never_offers_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(4):
-        with pytest.raises(PlainError):
-            course_lib.check("mat_add", unguarded)
-    assert "Stuck?" not in said(capsys)
-
-
 def test_an_answer_is_shown_and_asked_for_again(capsys: pytest.CaptureFixture[str]) -> None:
     runtime.start("00")
     course_lib.show_answer("add_ten_guarded")
@@ -84,13 +75,19 @@ def test_an_answer_is_shown_and_asked_for_again(capsys: pytest.CaptureFixture[st
     assert "unaided" not in said(capsys)
 
 
-def test_no_answer_to_a_graded_exercise_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_graded_is_never_shown_nor_offered_nor_replaced(capsys):
     course_lib.show_answer("matmul_tiled")
     text = said(capsys)
     assert text.startswith("matmul_tiled is graded") and text.count("\n") == 1
     course_lib.show_answer("add_ten_garded")
     assert "Did you mean add_ten_guarded" in said(capsys)
     assert progress.entries() == {}
+    for _ in range(4):
+        with pytest.raises(PlainError):
+            course_lib.check("mat_add", unguarded)
+    assert "Stuck?" not in said(capsys)
+    with pytest.raises(PlainError, match="is graded"):
+        course_lib.yours_or_ours("mat_add", guarded)
 
 
 def test_what_passes_is_the_students_own(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,9 +103,7 @@ def test_what_passes_is_the_students_own(capsys: pytest.CaptureFixture[str]) -> 
         (None, "does not pass yet"),
     ],
 )
-def test_ours_stands_in_and_says_why(
-    yours: object, why: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ours_stands_in_and_says_why(yours, why, capsys):
     line = inspect.getsourcelines(unguarded.py_func)[1] + 3
     kernel = course_lib.yours_or_ours("add_ten_guarded", yours)
     text = said(capsys)
@@ -134,8 +129,3 @@ def test_ours_is_a_real_object_with_a_source(task) -> None:
     assert hasattr(answer, "targetoptions") == task.kind.is_launched
     if task.id in JUDGED_AS_OBJECTS:
         assert course_lib.examine(task.id, answer).passed
-
-
-def test_there_is_no_stand_in_for_what_is_graded() -> None:
-    with pytest.raises(PlainError, match="is graded"):
-        course_lib.yours_or_ours("mat_add", guarded)

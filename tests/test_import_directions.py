@@ -1,94 +1,44 @@
 """Dependencies point one way: which part of course_lib may import which (DESIGN §2)."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 from every_case import every_case
-from library_trees import LIBRARY, nodes_of, tree_of
+from library_trees import LIBRARY, nodes_of, tree_of, trees
 
-# A part is a module or a package of course_lib. What is not listed may not be imported.
+PACKAGES = sorted(path.parent.name for path in LIBRARY.glob("*/__init__.py"))
+SECTION = re.compile(
+    r"^(Owns|May import|Start with): ((?:.+\n?)+?)(?=\w[\w ]*: |\n|\Z)", re.MULTILINE
+)
+
+
+def said_by(package: str) -> dict[str, str]:
+    """The sections of a package's docstring."""
+    return dict(
+        SECTION.findall(ast.get_docstring(tree_of(LIBRARY / package / "__init__.py")) or "")
+    )
+
+
+# A part is a module or a package of course_lib; a package says itself what it may import. What is
+# not listed may not be imported.
 ALLOWED: dict[str, set[str]] = {
-    "intrinsics": set(),
-    "measurements": set(),
-    "registry": set(),
-    "web": set(),
-    "wording": set(),
-    "devices": {"wording"},
-    "emulator": {"wording"},
-    "tiles": {"devices", "emulator", "wording"},
-    "exercises": {"registry"},
-    "tasks": {"registry"},
-    "curriculum": {"exercises", "registry", "tasks"},
-    "student": {"curriculum"},
-    "answer_text": {"curriculum", "emulator", "registry", "wording"},
-    "problems": {"curriculum", "devices", "emulator", "registry", "wording"},
-    "diagnosis": {
-        "curriculum", "devices", "emulator", "problems", "registry", "answer_text", "tiles",
-        "wording",
-    },
-    "host": {"devices", "emulator", "student", "wording"},
-    "pytest_plugin": {"host", "wording"},
-    "kernels": {"devices", "host", "intrinsics", "measurements", "wording"},
-    "machine_code": {"host", "wording"},
-    "timing": {"devices", "host", "wording"},
-    "compiled_counts": {
-        "curriculum", "diagnosis", "emulator", "host", "machine_code", "registry", "wording",
-    },
-    "own_ladder": {
-        "curriculum", "devices", "diagnosis", "emulator", "host", "problems", "student", "timing",
-        "wording",
-    },
-    "roofline": {"devices", "emulator", "machine_code"},
-    "bench": {
-        "curriculum", "devices", "host", "kernels", "machine_code", "measurements", "roofline",
-        "timing", "wording",
-    },
-    "figures": {
-        "curriculum", "devices", "emulator", "measurements", "own_ladder", "registry", "roofline",
-        "answer_text", "tiles", "web", "wording",
-    },
-    "ncu": {"compiled_counts", "emulator", "host", "machine_code", "measurements", "wording"},
-    "questions": {
-        "curriculum", "devices", "emulator", "figures", "host", "measurements", "roofline",
-        "tiles", "timing", "web", "wording",
-    },
-    "verdicts": {
-        "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "student", "tiles", "web",
-        "wording",
-    },
-    "building": {"curriculum", "measurements", "questions", "student", "wording"},
-    "checking": {
-        "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "problems", "registry",
-        "student", "answer_text", "tiles", "verdicts", "wording",
-    },
-    "quiz": {"questions"},
-    "board": {
-        "checking", "compiled_counts", "curriculum", "diagnosis", "emulator", "intrinsics",
-        "machine_code", "measurements", "own_ladder", "problems", "web", "wording",
-    },
-    "grading": {
-        "building", "checking", "curriculum", "diagnosis", "emulator", "problems", "questions",
-        "registry", "web", "wording",
-    },
-    "shown_answers": {
-        "checking", "curriculum", "host", "registry", "student", "tiles", "verdicts", "wording",
-    },
-    "tab": {
-        "checking", "curriculum", "diagnosis", "emulator", "figures", "host", "own_ladder",
-        "problems", "registry", "shown_answers", "student", "answer_text", "verdicts", "web",
-        "wording",
-    },
-    "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
-    "commands": {
-        "bench", "board", "book", "building", "curriculum", "devices", "figures", "grading",
-        "host", "kernels", "machine_code", "measurements", "student", "wording",
-    },
+    package: set(re.findall(r"`(\w+)`", said_by(package)["May import"])) for package in PACKAGES
+}
+MODULES = {
+    "curriculum": "exercises registry tasks",
+    "pytest_plugin": "host wording",
+    "timing": "devices host wording",
+    "own_ladder": "curriculum devices diagnosis emulator host problems student timing wording",
+    "checking": "answer_text compiled_counts curriculum diagnosis emulator host problems "
+    "registry student tiles verdicts wording",
+    "quiz": "questions",
+    "shown_answers": "checking curriculum host registry student tiles verdicts wording",
 }  # fmt: skip
+ALLOWED |= {part: set(names.split()) for part, names in MODULES.items()}
 
 # Inside a package no module imports itself by way of others, imports for type checkers and inside
 # functions included. What still closes a circle is named here, with the reason.
@@ -154,9 +104,6 @@ def test_the_emulator_needs_numpy_only() -> None:
     for path in files()["emulator"]:
         outside = {name.split(".")[0] for name in imports_of(path)} - {"course_lib"}
         assert outside - set(sys.stdlib_module_names) <= OUTSIDE_OF_EMULATOR, path.name
-
-
-# -- inside the packages ------------------------------------------------------------------------
 
 
 @cache
@@ -244,3 +191,45 @@ def test_stages_have_no_circle() -> None:
         while free := {stage for stage, others in left.items() if not others & set(left)}:
             left = {stage: others for stage, others in left.items() if stage not in free}
         assert not left, f"{package}: a circle among these, or above one: {sorted(left)}"
+
+
+def test_a_public_class_name_means_one_thing() -> None:
+    homes: defaultdict[str, list[str]] = defaultdict(list)
+    for path, tree in trees().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(path.relative_to(LIBRARY).as_posix())
+    shared = {name: files for name, files in homes.items() if len(files) > 1}
+    assert not shared, shared
+
+
+ROOT = LIBRARY.parent
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| \[`(\w+)/`\]\(\.\./course_lib/(\w+)\) \|", PAGE, re.MULTILINE)
+
+
+def test_every_package_has_one_row_below_what_it_may_import() -> None:
+    order = [name for name, _ in ROWS]
+    assert sorted(order) == PACKAGES
+    assert all(name == folder for name, folder in ROWS)
+    for place, name in enumerate(order):
+        assert ALLOWED[name] & set(PACKAGES) <= set(order[:place]), name
+
+
+@every_case("package", PACKAGES)
+def test_a_package_says_what_it_owns_what_it_may_import_and_where_to_start(package: str) -> None:
+    said = said_by(package)
+    assert list(said) == ["Owns", "May import", "Start with"]
+    folder = LIBRARY / package
+    starts = re.findall(r"`(\w+)`", said["Start with"])
+    assert starts or package in ("measurements", "commands")
+    assert all((folder / f"{name}.py").exists() for name in starts)
+
+
+def test_what_the_page_names_is_there_and_readers_find_it():
+    linked = set(re.findall(r"\]\((?!https?:)([^)#]+)", PAGE))
+    assert linked and all((ROOT / "docs" / name).exists() for name in linked)
+    for name in set(re.findall(r"`((?:course_lib|tests|docs)/[\w/.]+)`", PAGE)):
+        assert (ROOT / name).exists(), name
+    for name in ("README.md", "CONTRIBUTING.md"):
+        assert "(docs/architecture.md)" in (ROOT / name).read_text(encoding="utf-8")

@@ -1,6 +1,4 @@
-"""docs/instructors.md: its commands are run, its outputs compared, its new exercise made."""
-
-from __future__ import annotations
+"""docs/instructors.md and CONTRIBUTING.md are followed to the letter: commands, outputs, files."""
 
 import json
 import os
@@ -82,9 +80,6 @@ def run(command: str, root: Path, folder: Path, notes: bool = False) -> str:
     return done.stdout
 
 
-# --- a class of seven -------------------------------------------------------------------------
-
-
 def wrong(name: str) -> str:
     return TIDIED.sub("", wrong_answers_to("matmul_tiled")[name])
 
@@ -117,9 +112,6 @@ def hand_in(archive: Path) -> None:
             place = f"{student}_{number}_assignsubmission_file_/{EXERCISE}"
             zipped.writestr(place, answered(ROOT / "exercises" / EXERCISE, "matmul_tiled", text))
         zipped.writestr("student-07_4007_assignsubmission_file_/essay.pdf", b"%PDF-1.7 no notebook")
-
-
-# --- what the guide says ----------------------------------------------------------------------
 
 
 def test_options_exist() -> None:
@@ -157,9 +149,6 @@ def test_the_course_of_ones_own_can_be_made(tmp_path: Path) -> None:
     assert said.startswith("8 lessons (00, 01, 02, 03, 05, 05b, 05c, 07), 3 exercises, ")
     readme = (tmp_path / "course/README.md").read_text(encoding="utf-8")
     assert readme.startswith("# GPU programming, autumn\n") and "(20 points)" in readme
-
-
-# --- the commands, one after the other --------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -236,8 +225,6 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-# --- an exercise of one's own, step by step ---------------------------------------------------
-
 COPIED = ("course_lib", "notebooks", "exercises", "solutions")
 COPIED_FILES = ("README.md", "CONTRIBUTING.md", "CITATION.cff", "pyproject.toml", "course.py")
 
@@ -285,3 +272,44 @@ def test_an_exercise_of_ones_own(copy: Path) -> None:
     page = (copy / "grades/feedback/student-02.html").read_text(encoding="utf-8")
     assert "Hint 2: 33 columns" in page
     assert run("python3 course.py build --check", copy, copy)
+
+
+TRIED = """
+from course_lib import check, examine_source
+from course_lib.curriculum import TASKS
+task = TASKS["double_it"]
+head = "from numba import cuda\\n"
+for text in (task.answer, task.given, task.answer.replace("= 2 * a[i]\\n", "= a[i]\\n")):
+    report = examine_source("double_it", head + text, debug=True)
+    print(report.passed, *(each.code for each in report.errors))
+check("double_it", None)
+"""
+
+
+@pytest.mark.slow
+def test_a_task_in_ten_minutes(copy: Path) -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.split("## A task in ten minutes\n")[1].split("\n## ")[0]
+    (file,) = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    (line,) = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
+    (copy / "course_lib/tasks/double_it.py").write_text(file, encoding="utf-8")
+    place(copy / "notebooks/00_start_here.ipynb", line.strip())
+
+    said = run("python3 course.py build", copy, copy)
+    assert "wrote notebooks/00_start_here.ipynb" in said
+    cells = json.loads((copy / "notebooks/00_start_here.ipynb").read_text())["cells"]
+    ids = [cell["id"] for cell in cells]
+    first = ids.index("task-double_it")
+    assert ids[first : first + 3] == ["task-double_it", "check-double_it", "hints-double_it"]
+    assert run("python3 course.py build --check", copy, copy)
+    (copy / "tried.py").write_text(TRIED, encoding="utf-8")
+    verdicts = run(".venv/bin/python tried.py", copy, copy).splitlines()
+    assert verdicts[:3] == ["True", "False missing-answer", "False wrong-formula"]
+
+
+def place(path: Path, line: str) -> None:
+    """Put a cell with one line above the last cell of a notebook."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cell = {"cell_type": "code", "execution_count": None, "id": "new", "metadata": {}}
+    notebook["cells"].insert(-1, {**cell, "outputs": [], "source": [line]})
+    path.write_text(json.dumps(notebook), encoding="utf-8")

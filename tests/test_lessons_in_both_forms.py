@@ -1,10 +1,4 @@
-"""Do-first lessons run from top to bottom, as they are handed out and with every task solved.
-
-A solved lesson has the answers of its tasks and the right guesses, and asserts below each check
-that the verdict is "passed".
-"""
-
-from __future__ import annotations
+"""Do-first lessons run from top to bottom, as they are handed out and with every task solved."""
 
 from collections.abc import Sequence
 from pathlib import Path

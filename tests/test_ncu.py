@@ -1,7 +1,5 @@
 """Nsight Compute beside the emulator, as far as it can be tried without a GPU."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
@@ -163,9 +161,13 @@ def test_machine_code_that_is_not_followed_is_said_in_its_sentence(monkeypatch) 
     assert not report.compiled
 
 
-def test_what_is_no_kernel_is_refused() -> None:
+def test_a_report_that_is_not_there_or_of_no_kernel_is_refused():
     with pytest.raises(PlainError, match="takes a kernel"):
         course_lib.ncu_report("no kernel")[1, 32]()
+    text = stored_report("transpose, tile").text()
+    assert re.search(r"shared_load_wavefronts +1,048,576 +1,048,576 +1,050,066  \+ 1,490", text)
+    with pytest.raises(KeyError, match="transpose, padded"):
+        stored("transpose")
 
 
 @pytest.fixture
@@ -268,10 +270,3 @@ def test_stored_reports_are_those_of_the_pages() -> None:
     for name, counter, value in told:
         found = float(value.replace(",", ""))  # other traffic differs from launch to launch
         assert stored(name).counts[counter] == pytest.approx(found, rel=0.01, abs=2000)
-
-
-def test_a_report_that_is_not_there_names_those_that_are() -> None:
-    text = stored_report("transpose, tile").text()
-    assert re.search(r"shared_load_wavefronts +1,048,576 +1,048,576 +1,050,066  \+ 1,490", text)
-    with pytest.raises(KeyError, match="transpose, padded"):
-        stored("transpose")

@@ -1,7 +1,5 @@
 """What newer packages break is mended or named, and the lane that finds it keeps its word."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib
@@ -20,9 +18,6 @@ PAGE = (ROOT / "docs" / "upstream.md").read_text(encoding="utf-8")
 NEW_NUMPY = "AttributeError: module 'numpy' has no attribute 'row_stack'"
 
 
-# --- the mend for numba-cuda with NumPy 2.5 --------------------------------------------------
-
-
 @pytest.fixture
 def new_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     """NumPy as it is from 2.5 on."""
@@ -34,19 +29,13 @@ def _missing(name: str) -> None:
     raise AttributeError(f"module 'numpy' has no attribute {name!r}")
 
 
-def test_numba_cuda_finds_what_numpy_no_longer_has(new_numpy: None) -> None:
+def test_numba_cuda_alone_finds_what_numpy_no_longer_has(new_numpy):
     with newer_packages.numpy_of_numba_cuda():
         assert np.array_equal(np.row_stack(([1, 2], [3, 4])), [[1, 2], [3, 4]])
     assert not hasattr(np, "row_stack")
-
-
-def test_numpy_is_left_as_it_was_when_the_import_fails(new_numpy: None) -> None:
     with pytest.raises(ZeroDivisionError), newer_packages.numpy_of_numba_cuda():
         raise ZeroDivisionError
     assert not hasattr(np, "row_stack")
-
-
-# --- the table -------------------------------------------------------------------------------
 
 
 def test_a_breakage_is_known_by_its_sign() -> None:
@@ -64,9 +53,6 @@ def test_the_page_says_what_the_table_says() -> None:
         assert each.sign in PAGE
     for module, name in re.findall(r"`(newer_packages)\.(\w+)`", PAGE):
         assert module and hasattr(newer_packages, name)
-
-
-# --- the lane --------------------------------------------------------------------------------
 
 
 def test_nothing_is_held_back() -> None:
@@ -96,25 +82,16 @@ def _lane(
     return run_tests.main(["--upstream"]), capsys.readouterr().out
 
 
-def test_what_breaks_is_named_with_its_mend(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_breaks_is_named_with_its_mend_or_said_to_be_new(monkeypatch, capsys):
     status, told = _lane(monkeypatch, capsys, NEW_NUMPY, 1)
     assert status == 1 and "numpy 9.9" in told
     assert f"Known: {newer_packages.BREAKAGES[0].packages}. " in told
     assert newer_packages.BREAKAGES[0].mend in told
-
-
-def test_what_nobody_knows_yet_is_said_to_be_new(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     status, told = _lane(monkeypatch, capsys, "E   something else", 1)
     assert status == 1 and "Known:" not in told and "add a line for each" in told
 
 
-def test_packages_that_do_not_go_together_are_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_packages_that_do_not_go_together_are_told(monkeypatch, capsys):
     def refuse(bounds: list[str], pre: bool) -> Path:
         raise environments.CannotMake("ERROR: ResolutionImpossible")
 

@@ -1,7 +1,5 @@
 """Nothing that a lesson shows answers a later exercise or task when it is pasted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,10 +1,4 @@
-"""The notebooks that are in the course: in form, by the rules, at one address, and exercises run.
-
-The fast half reads them. The slow half runs exercises as a student or a grader would, with nbval;
-lessons and solutions have a step of their own in `course.py test --all`, which is nbval itself.
-"""
-
-from __future__ import annotations
+"""The notebooks of the course: in form, by the rules, at one address; and exercises run."""
 
 import re
 from pathlib import Path
@@ -164,16 +158,13 @@ def test_the_address_is_the_same_everywhere():
     assert with_address == ({path.name for path in PATHS} if PROJECT.has_address else set())
 
 
-def test_the_placeholder_is_no_part_of_a_notebook():
-    assert [name(path) for path in PATHS if PLACEHOLDER in path.read_text(encoding="utf-8")] == []
-
-
 def test_badges_and_setup_cells_name_one_ref():
-    """A student gets the library that belongs to the notebook, from one branch or tag."""
+    # A student gets the library that belongs to the notebook, from one branch or tag.
     assert PROJECT.version == course_lib.__version__
     text = "\n".join(path.read_text(encoding="utf-8") for path in PATHS)
     refs = {*re.findall(r"/blob/([^/]+)/", text), *re.findall(r"/archive/(.+?)\.zip", text)}
     assert refs == ({PROJECT.ref} if PROJECT.has_address else set())
+    assert [name(path) for path in PATHS if PLACEHOLDER in path.read_text(encoding="utf-8")] == []
 
 
 def cells_of(paths: list[Path], *, checks_only: bool = False) -> set[tuple[str, int]]:

@@ -1,7 +1,5 @@
 """Checking needs NumPy alone, so that it also runs where nothing else is: in a browser."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

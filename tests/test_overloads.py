@@ -1,7 +1,5 @@
 """`kernel.overloads`: what a kernel was compiled for, as a program without a driver may ask."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -59,7 +57,7 @@ GRIDS = [
 @pytest.mark.parametrize(("function", "types", "block", "dynamic", "blocks"), GRIDS)
 def test_so_many_blocks_may_wait_for_each_other(
     function, types, block, dynamic, blocks, before_a_launch
-) -> None:
+):
     with course_lib.emulated():
         kernel = cuda.jit(function)
         if before_a_launch:

@@ -1,7 +1,5 @@
 """The student's own ladder: its rungs, counted alike for them and for the course's answers."""
 
-from __future__ import annotations
-
 import linecache
 from pathlib import Path
 from typing import Any

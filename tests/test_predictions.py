@@ -1,7 +1,5 @@
 """A guess in a code cell: asked for, judged, and the run revealed only then; never a traceback."""
 
-from __future__ import annotations
-
 import re
 
 import IPython.display

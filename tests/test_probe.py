@@ -1,7 +1,5 @@
 """Every failure that a machine is known for: it is named with its mend, and nothing breaks."""
 
-from __future__ import annotations
-
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -89,68 +87,33 @@ NO_BINDINGS = ImportError("NVIDIA CUDA Python bindings not found.")
 NEW_NUMPY = AttributeError("module 'numpy' has no attribute 'row_stack'")
 NO_NVVM = ImportError("libNVVM cannot be found. Do `conda install cudatoolkit`")
 
+NO_DEVICE = CudaSupportError("Error at driver init: CUDA_ERROR_NO_DEVICE (100)")
+OLD_DRIVER = CudaSupportError("Call to cuInit: CUDA_ERROR_INSUFFICIENT_DRIVER")
+CRASH = RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS\nmore")
+NUMPYS, NUMBAS = "pip install 'numpy<2.5'", "pip install 'numba-cuda[cu12]'"
+Here = FakeMachine
 BROKEN = {
-    "no driver": (FakeMachine(device=NO_LIBRARY), "no-driver", "no NVIDIA GPU here"),
-    "driver without GPU": (
-        FakeMachine(device=CudaSupportError("Error at driver init: CUDA_ERROR_NO_DEVICE (100)")),
-        "no-device",
-        "`nvidia-smi` lists what the driver sees",
-    ),
-    "driver says it is too old": (
-        FakeMachine(device=CudaSupportError("Call to cuInit: CUDA_ERROR_INSUFFICIENT_DRIVER")),
-        "old-driver",
-        "Update the driver",
-    ),
-    "toolkit newer than driver": (
-        FakeMachine(canary=OLD_PTX),
-        "old-driver",
-        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION). Update the driver, or install numba-cuda",
-    ),
-    "kernels do nothing": (
-        FakeMachine(canary=False),
-        "silent-kernels",
-        "kernels start but do nothing",
-    ),
-    "NumPy too new, seen late": (
-        FakeMachine(canary=AttributeError("module 'numpy' has no attribute 'row_stack'")),
-        "numpy-too-new",
-        "pip install 'numpy<2.5'",
-    ),
-    "NVVM missing": (FakeMachine(canary=NO_NVVM), "no-nvvm", "pip install 'numba-cuda[cu12]'"),
-    "Colab without GPU": (
-        FakeMachine(device=NO_LIBRARY, colab=True),
-        "colab-cpu",
-        "Runtime > Change runtime type > T4 GPU",
-    ),
-    "macOS": (FakeMachine(device=NO_LIBRARY, system="Darwin"), "macos", "macOS has no CUDA"),
-    "Windows without GPU": (
-        FakeMachine(device=NO_LIBRARY, system="Windows"),
-        "no-driver",
-        "no NVIDIA GPU here",
-    ),
+    "no driver": (Here(device=NO_LIBRARY), "no-driver", "no NVIDIA GPU here"),
+    "no GPU": (Here(device=NO_DEVICE), "no-device", "`nvidia-smi` lists what the driver sees"),
+    "an old driver": (Here(device=OLD_DRIVER), "old-driver", "Update the driver"),
+    "a new toolkit": (Here(canary=OLD_PTX), "old-driver", "VERSION). Update the driver, or inst"),
+    "kernels do nothing": (Here(canary=False), "silent-kernels", "start but do nothing"),
+    "NumPy too new, seen late": (Here(canary=NEW_NUMPY), "numpy-too-new", NUMPYS),
+    "NVVM missing": (Here(canary=NO_NVVM), "no-nvvm", NUMBAS),
+    "Colab": (Here(device=NO_LIBRARY, colab=True), "colab-cpu", "Change runtime type > T4 GPU"),
+    "macOS": (Here(device=NO_LIBRARY, system="Darwin"), "macos", "macOS has no CUDA"),
+    "Windows": (Here(device=NO_LIBRARY, system="Windows"), "no-driver", "no NVIDIA GPU here"),
     "Windows without numba-cuda": (
-        FakeMachine(cuda=NO_CUDA_PART, system="Windows"),
-        "no-numba-cuda",
-        "this Numba has no CUDA part. Nothing is lost without a GPU",
-    ),
-    "macOS without bindings": (
-        FakeMachine(cuda=NO_BINDINGS, system="Darwin"),
-        "no-numba-cuda",
-        "pip install 'numba-cuda[cu12]'",
-    ),
-    "no Numba": (FakeMachine(cuda=NO_NUMBA), "no-numba", "pip install numba,"),
-    "NumPy too new": (FakeMachine(cuda=NEW_NUMPY), "numpy-too-new", "pip install 'numpy<2.5'"),
+        Here(cuda=NO_CUDA_PART, system="Windows"), "no-numba-cuda",
+        "this Numba has no CUDA part. Nothing is lost without a GPU"),
+    "no bindings": (Here(cuda=NO_BINDINGS, system="Darwin"), "no-numba-cuda", NUMBAS),
+    "no Numba": (Here(cuda=NO_NUMBA), "no-numba", "pip install numba,"),
+    "NumPy too new": (Here(cuda=NEW_NUMPY), "numpy-too-new", NUMPYS),
     "Numba's simulator": (
-        FakeMachine(cuda=SimulatedCuda()),
-        "simulator",
-        "The simulator is not used. For a GPU, unset that variable",
-    ),
-    "unknown failure": (
-        FakeMachine(canary=RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS\nmore")),
-        "gpu-failed",
-        "(RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS)",
-    ),
-}
+        Here(cuda=SimulatedCuda()), "simulator",
+        "The simulator is not used. For a GPU, unset that variable"),
+    "unknown": (Here(canary=CRASH), "gpu-failed", "(RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS)"),
+}  # fmt: skip
 
 
 @every_case("name", BROKEN)

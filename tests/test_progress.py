@@ -1,7 +1,5 @@
 """What a student has passed is kept: whole or not at all, for nobody but a student."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -31,9 +29,7 @@ def new_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_session", progress._Session())
 
 
-def test_what_was_passed_is_there_in_the_next_session(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_passed_is_there_in_the_next_session(file, monkeypatch):
     progress.note_failure("put_seven")
     progress.note_passed("put_seven", "out[2] = 7\n", {"flops": 3}, {"NVIDIA H200": 0.25})
     new_session(monkeypatch)
@@ -44,11 +40,12 @@ def test_what_was_passed_is_there_in_the_next_session(
     assert set(os.listdir(file.parent)) == {"progress.json", ".progress.json.lock"}
 
 
-@pytest.mark.parametrize("name", ["CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"])
-def test_tests_and_servers_touch_no_file(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for each in ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"):
+NO_STUDENT = ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST")
+
+
+@pytest.mark.parametrize("name", NO_STUDENT)
+def test_tests_and_servers_touch_no_file(name, tmp_path, monkeypatch):
+    for each in NO_STUDENT:
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(front_end, "shell", lambda: object())
     monkeypatch.setenv(progress.SETTING, str(tmp_path / "progress.json"))
@@ -61,7 +58,7 @@ def test_tests_and_servers_touch_no_file(
 
 
 def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
-    for each in ("CI", "PYTEST_VERSION", "PYTEST_CURRENT_TEST"):
+    for each in NO_STUDENT:
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(front_end, "shell", lambda: None)
     monkeypatch.delattr(sys, "ps1", raising=False)
@@ -72,9 +69,7 @@ def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> No
     assert not progress.is_kept()
 
 
-def test_it_lies_beside_the_course_or_where_one_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_lies_beside_the_course_or_where_one_works(tmp_path, monkeypatch):
     monkeypatch.delenv(progress.SETTING, raising=False)
     monkeypatch.chdir(tmp_path)
     assert progress.path() == ROOT / "progress.json"
@@ -97,9 +92,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
-def test_a_damaged_file_is_kept_aside_and_told_once(
-    text: str, file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_damaged_file_is_kept_aside_and_told_once(text, file, capsys):
     file.write_text(text)
     progress.note_passed("put_seven", "mine")
     progress.note_passed("sectors", "mine, too")
@@ -127,9 +120,7 @@ HOSTILE = {
 }
 
 
-def test_what_is_sound_in_a_hostile_file_goes_on(
-    file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_sound_in_a_hostile_file_goes_on(file, capsys):
     sound = {"put_seven": {"passed": True, "text": "\ud800", "of_a_newer_course": [1]}}
     before = json.dumps({"answers": HOSTILE | sound, "newer": 1})
     file.write_text(before)
@@ -150,9 +141,7 @@ def test_a_pipe_in_its_place_is_not_read(file: Path) -> None:
     assert progress.entries() == {}
 
 
-def test_where_nothing_can_be_written_the_session_goes_on(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nothing_can_be_written_the_session_goes_on(file, monkeypatch, capsys):
     def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -211,8 +200,6 @@ def test_the_file_is_ignored_by_git() -> None:
     assert done.stdout.split() == names
 
 
-# --- from one place to another ------------------------------------------------------------------
-
 HERE = {"add_ten": {"passed": True, "text": "here", "counts": {"flops": 1}, "failures": 4}}
 THERE = {
     "add_ten": {"passed": True, "text": "there", "failures": 2, "milliseconds": {"H200": 0.5}},
@@ -232,9 +219,7 @@ def restored(*files: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("is_kept", [False, True])
-def test_restoring_keeps_what_either_side_has_passed(
-    is_kept: bool, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restoring_keeps_what_either_side_has_passed(is_kept, file, monkeypatch):
     monkeypatch.setattr(progress, "is_kept", lambda: is_kept)
     known = restored(record(HERE), record(THERE))
     assert known["add_ten"] == {
@@ -255,9 +240,7 @@ def test_restoring_keeps_what_either_side_has_passed(
         ({"shown_in": "05"}, {"passed": True, "shown_in": ""}, ""),
     ],
 )
-def test_what_is_owed_is_owed_until_it_was_passed_unaided(
-    one: dict[str, object], other: dict[str, object], owed: str
-) -> None:
+def test_what_is_owed_is_owed_until_it_was_passed_unaided(one, other, owed):
     for files in ((one, other), (other, one)):
         progress._session = progress._Session()
         known = restored(*(record({"add_ten": each}) for each in files))

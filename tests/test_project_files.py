@@ -1,7 +1,5 @@
 """The files around the code agree with each other and with the rules of the project."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -26,12 +24,7 @@ PROJECT = PYPROJECT["project"]
 LOCKS = sorted((REPOSITORY / "locks").glob("*.txt"))
 WORKFLOWS = sorted((REPOSITORY / ".github/workflows").glob("*.yml"))
 # In halves, so that this file does not find itself.
-REGISTRIES = [
-    "py" + "pi.org",
-    "python" + "hosted.org",
-    "registry." + "npmjs",
-    "deb." + "debian.org",
-]
+REGISTRIES = "py+pi.org python+hosted.org registry.+npmjs deb.+debian.org".replace("+", "").split()
 
 
 def requirements(*extras: str) -> dict[str, Requirement]:
@@ -58,9 +51,6 @@ def tracked() -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-# --- dependencies ----------------------------------------------------------------------------
-
-
 def conda(file: str) -> tuple[dict[str, Requirement], list[str], str]:
     """Of an environment file: conda's packages, what pip installs, and the name."""
     found = yaml.safe_load((REPOSITORY / file).read_text(encoding="utf-8"))
@@ -77,14 +67,11 @@ def bounds(packages: dict[str, Requirement]) -> dict[str, set[str]]:
     return {name: set(map(str, each.specifier)) for name, each in packages.items()}
 
 
-def test_environment_has_the_bounds_of_pyproject() -> None:
+def test_environments_have_the_bounds_of_pyproject():
     packages, pip, name = conda("environment.yml")
     assert str(packages.pop("python").specifier) == PROJECT["requires-python"]
     assert bounds(packages) == bounds(requirements("lab"))
     assert pip == ["-e ."] and name == PROJECT["name"]  # course_lib can be imported
-
-
-def test_environment_for_a_gpu_has_those_and_the_bounds_of_its_extra() -> None:
     packages, (pip,), name = conda("environment-gpu.yml")
     extra = re.fullmatch(r"-e \.\[(gpu-cu\d+)\]", pip)
     assert extra and name == PROJECT["name"]
@@ -108,20 +95,8 @@ def test_lower_bounds_are_met_by_colab(line: str) -> None:
     assert {spec.operator for spec in wanted.specifier} == {">="}
 
 
-# --- locks -----------------------------------------------------------------------------------
-
-EXTRAS = {
-    "lab": ("lab",),
-    "grade": ("grade",),
-    "test": ("grade", "lab", "test"),
-    "book": ("book",),
-    "browser": ("browser",),
-    "compiler": ("compiler",),
-    "fuzz": ("fuzz",),
-    "gpu-cu12": ("gpu-cu12",),
-    "gpu-cu13": ("gpu-cu13",),
-    "tiles": ("tiles",),
-}
+GROUPS = "lab grade book browser compiler fuzz gpu-cu12 gpu-cu13 tiles".split()
+EXTRAS = {name: (name,) for name in GROUPS} | {"test": ("grade", "lab", "test")}
 CONTAINED = ("lab", "grade")  # every package of these is in "test"; course.py counts on it
 
 
@@ -164,9 +139,6 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
         for each in pins(REPOSITORY / "locks" / f"{group}.txt"):
             ours = [spec for (name, _), spec in versions.items() if name == each.name]
             assert not ours or str(each.specifier) in ours, each
-
-
-# --- the rest --------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -258,13 +230,10 @@ def test_ci_runs_the_readmes_command() -> None:
     assert subprocess.run(["bash", "-n", REPOSITORY / ".ci/run"]).returncode == 0
 
 
-def test_no_registry_is_named() -> None:
+def test_no_registry_is_named_and_no_file_is_large():
     for path in tracked():
         text = path.read_bytes()
         assert not [host for host in REGISTRIES if host.encode() in text], path
-
-
-def test_no_large_files() -> None:
     assert [path for path in tracked() if path.stat().st_size > 2**20] == []
 
 

@@ -1,7 +1,5 @@
 """The measure on kernels of public projects: what is cut out, and that list and results agree."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -1,9 +1,4 @@
-"""`pytest --cuda-emulate` on a small project of its own: what passes, what fails, with which words.
-
-The project is run once in a process of its own, as somebody runs it who has no GPU.
-"""
-
-from __future__ import annotations
+"""`pytest --cuda-emulate` on a small project: what passes, what fails, with which words."""
 
 import importlib.util
 import os
@@ -186,7 +181,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def emulated(project: Path) -> Session:
-    return run_pytest(project, "--cuda-emulate", "--cuda-emulate-steps=20_000")
+    return run_pytest(project, "--cuda-emulate", "--cuda-emulate-steps=2_000")
 
 
 def line_of(name: str, text: str = KERNELS) -> int:
@@ -210,7 +205,7 @@ FAILED = {
     "test_racy": f"kernels.py:{line_of('racy')}: in racy: thread 63 reads s[0]",
     "test_helper": f"helpers.py:{line_of('helper', HELPERS)}: in calls: thread 99 writes x",
     "test_refused": f"kernels.py:{line_of('imports')}: imports did not run. Line",
-    "test_endless": "pytest --cuda-emulate --cuda-emulate-steps=200000 allows more",
+    "test_endless": "pytest --cuda-emulate --cuda-emulate-steps=20000 allows more",
 }
 
 
@@ -236,11 +231,9 @@ def test_the_summary(emulated: Session) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("xdist") is None, reason="needs pytest-xdist")
-def test_two_workers_tell_the_same_but_for_what_is_to_be_a_warning(
-    project: Path, emulated: Session
-) -> None:
+def test_two_workers_tell_the_same_but_for_what_is_to_be_a_warning(project, emulated):
     workers = ("-p", "xdist", "-n", "2", "--cuda-emulate-warn=race-read-after-write")
-    shared = run_pytest(project, "--cuda-emulate", "--cuda-emulate-steps=20_000", *workers)
+    shared = run_pytest(project, "--cuda-emulate", "--cuda-emulate-steps=2_000", *workers)
     assert shared.failures == {**emulated.failures, "test_racy": None}
     assert "thread 63 reads s[0]" in shared.output
     assert "warning (3 launches): kernels.py:" in shared.output
@@ -249,7 +242,7 @@ def test_two_workers_tell_the_same_but_for_what_is_to_be_a_warning(
 @pytest.mark.slow
 def test_a_code_that_no_finding_has(project: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-p", "course_lib.pytest_plugin", "--cuda-emulate"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
         [*command, "--cuda-emulate-warn=race"],
         cwd=project, env=environment, capture_output=True, text=True,

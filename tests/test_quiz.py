@@ -1,7 +1,5 @@
 """Quick checks from a code cell: shown, answered in words, and never a traceback."""
 
-from __future__ import annotations
-
 import IPython.display
 import pytest
 

@@ -1,7 +1,5 @@
 """The roofline's arithmetic gives the numbers of the fact sheet."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +25,9 @@ from course_lib.roofline.ceilings import tensor_flops_per_clock, wgmma_ceiling
 LARGE = (4096, 4096, 4096)
 
 
-def test_work_of_the_example_size():
+def test_work_and_compulsory_traffic_of_the_example_size():
     assert matmul_flops(*LARGE) == pytest.approx(137.4e9, rel=1e-3)
+    assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -49,10 +48,6 @@ def test_requested_bytes_and_their_intensity(tile, intensity, gigabytes):
     assert matmul_flops(*LARGE) / requested == pytest.approx(intensity, rel=1e-3)
 
 
-def test_compulsory_traffic():
-    assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
-
-
 @pytest.mark.parametrize(
     ("intensity", "a6000", "h100"), [(0.25, 192, 838), (8, 6144, 26_800), (128, 38_700, 66_900)]
 )
@@ -70,9 +65,6 @@ def test_a_point_has_to_say_which_bytes():
         Point("naive", 0, None, "DRAM")
     with pytest.raises(ValueError, match="speed is positive"):
         Point("naive", 1, 0.0, "DRAM")
-
-
-# --- ceilings ---------------------------------------------------------------------------------
 
 
 def a_profile(conflicts: float = 1, phases: int = 1, **changes: object) -> Profile:
@@ -188,9 +180,6 @@ def test_a_ceiling_needs_two_halves_of_one_kernel():
 
 def _bounds(found, resource: str):
     return [bound for bound in found.bounds if bound.resource == resource]
-
-
-# --- tensor cores -----------------------------------------------------------------------------
 
 
 def a_tensor_report(cc: str, opcode: str, total: int, count: int = 64, ldg: int = 0):

@@ -1,44 +1,32 @@
 """A sentence remembers its facts, and says to each reader what is meant for them."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import pickle
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
+from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 from library_trees import nodes_of, trees
 
-from course_lib.wording.sentences import (
-    Index,
-    in_words,
-    say,
-    told,
-    whole,
-    with_values,
-)
+from course_lib.wording import words
+from course_lib.wording.errors import PlainError
+from course_lib.wording.sentences import Index, in_words, say, told, whole, with_values
 
 
-def test_each_reader_is_told_what_is_meant_for_them() -> None:
+def test_each_reader_is_told_what_is_meant_for_them():
     index = Index(70_000, last=9)
     inner = say("A at {index}", index=index)
     said = say("it reads {seen}, {right}.", graded="it reads {seen}.", seen=inner, right="not 3")
     assert said == told(said, "instructor") == "it reads A at index 70000, not 3."
     assert told(said, "graded student") == "it reads A at an index far outside."
     assert told("plain", "graded student") == "plain"
-
-
-def test_values_are_for_those_who_may_know_the_inputs() -> None:
     said = with_values("the sum is wrong.", "C[0] is 7.")
     assert said == told(said, "instructor") == "the sum is wrong. C[0] is 7."
     assert told(said, "graded student") == "the sum is wrong."
     assert with_values("the sum is wrong.", "") == "the sum is wrong."
-
-
-def test_a_sentence_has_a_capital_unless_a_name_begins_it() -> None:
     assert whole("thread 3 waits.", "student") == "Thread 3 waits."
     assert whole(say("{cell} is read.", cell="sA[3]"), "instructor") == "sA[3] is read."
 
@@ -88,3 +76,33 @@ def lost_strings(nodes: Iterable[ast.AST]) -> Iterator[ast.Expr]:
                 is_alone = isinstance(statement, ast.Expr)
                 if is_alone and isinstance(getattr(statement.value, "value", None), str):
                     yield statement
+
+
+@every_case(
+    ("made", "wanted"),
+    [
+        (lambda: words.counted(1, "row"), "1 row"),
+        (lambda: words.counted(1024, "pass"), "1,024 passes"),
+        (lambda: words.joined(["A"]), "A"),
+        (lambda: words.joined("AB"), "A and B"),
+        (lambda: words.joined("ABC"), "A, B and C"),
+        (lambda: words.span("step", [3]), "step 3"),
+        (lambda: words.span("step", [3, 4, 5]), "steps 3 to 5"),
+        (lambda: words.at_end("last", 1, "row"), "the last row"),
+        (lambda: words.at_end("first", 3, "step"), "the first 3 steps"),
+        (lambda: words.element("C", [2, 3]), "C[2, 3]"),
+        (lambda: words.element("", [4]), "[4]"),
+    ],
+)
+def test_it_reads_like_this(made: Callable[[], str], wanted: str) -> None:
+    assert made() == wanted
+
+
+def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path, new_shell):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell = new_shell()
+    shell.user_ns["error"] = PlainError("Only this sentence.")
+    shell.run_cell("raise error")
+    shown = capsys.readouterr()
+    assert "Only this sentence." in shown.out + shown.err
+    assert "Traceback" not in shown.out + shown.err

@@ -1,7 +1,5 @@
 """The profile of all rungs, as far as it can be tried without a GPU: reading and showing it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

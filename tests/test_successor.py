@@ -1,9 +1,4 @@
-"""numba-cuda-mlir in the place of numba.cuda: chosen where that is missing, and then it is enough.
-
-The tests that run it are skipped where it is not installed; `course.py test --upstream` has it.
-"""
-
-from __future__ import annotations
+"""numba-cuda-mlir in the place of numba.cuda: chosen where that is missing, and enough then."""
 
 import subprocess
 import sys
@@ -63,9 +58,7 @@ class NoNumbaHere(ThisMachine):
 
 
 @pytest.mark.parametrize("missing", ["numba", "numba.cuda"])
-def test_it_is_chosen_where_numba_or_its_cuda_part_is_missing(
-    fake: ModuleType, missing: str
-) -> None:
+def test_it_is_chosen_where_numba_or_its_cuda_part_is_missing(fake, missing):
     verdict = look(NoNumbaHere(missing))
     assert (verdict.backend, verdict.failure, verdict.cuda) == ("emulator", "no-driver", fake)
     assert verdict.banner.endswith(
@@ -88,9 +81,7 @@ def test_a_mend_names_the_package_that_compiles_here(fake: ModuleType) -> None:
     assert "'numba-cuda-mlir[cu12]'" in look(OldDriver("numba")).banner
 
 
-def test_its_names_are_numbas_until_they_are_taken_back(
-    fake: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_its_names_are_numbas_until_they_are_taken_back(fake, monkeypatch):
     for name in [name for name in sys.modules if name.partition(".")[0] == "numba"]:
         monkeypatch.delitem(sys.modules, name)
     undo = successor.put_in_place(fake)
@@ -107,15 +98,12 @@ def test_its_names_are_numbas_until_they_are_taken_back(
     assert not [name for name in sys.modules if name.partition(".")[0] == "numba"]
 
 
-def test_without_the_private_variable_one_sentence_says_so(fake: ModuleType) -> None:
+def test_the_private_variable_is_put_back_or_missed_in_a_sentence(fake):
     with (
         pytest.raises(CompilerMissing, match="asks the driver for its GPU in a way"),
         front_ends.SUCCESSOR.device_of((9, 0)),
     ):
         pass
-
-
-def test_the_variable_is_as_it_was_afterwards(fake: ModuleType) -> None:
     tools = sys.modules[f"{successor.PACKAGE}.tools"]
     tools._cached_cc = None
     with front_ends.SUCCESSOR.device_of((9, 0)):

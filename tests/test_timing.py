@@ -1,10 +1,4 @@
-"""Timing's own logic, on a CuPy made of NumPy with a clock that the test sets.
-
-No GPU was at hand: that CUDA's events and NVML answer as their documentation says is assumed
-here, not tested.
-"""
-
-from __future__ import annotations
+"""Timing on a made-up CuPy; that CUDA's events and NVML answer so is assumed, not tested."""
 
 import importlib
 import subprocess
@@ -98,16 +92,13 @@ def time_it(gpu, **options):
     return timing.time_kernel(FakeKernel(gpu), (2, 2), (16, 16), 1, 2, 3, **options)
 
 
-def test_the_emulator_is_never_timed(monkeypatch):
+def test_without_a_gpu_nothing_is_timed(monkeypatch):
     monkeypatch.setattr(runtime, "is_emulated", lambda kernel: True)
     with pytest.raises(EmulatedTimingRefused) as caught:
         timing.time_kernel(matmul_naive, 1, 32)
     (sentence,) = caught.value._render_traceback_()
     assert sentence.startswith("matmul_naive cannot be timed here")
     assert "\n" not in sentence
-
-
-def test_without_a_gpu_there_are_no_ceilings(monkeypatch):
     monkeypatch.setattr(runtime, "on_gpu", lambda: False)
     with pytest.raises(EmulatedTimingRefused):
         timing.measured_ceilings()

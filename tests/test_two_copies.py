@@ -1,7 +1,5 @@
 """The first cell to run: two kernels a line apart, equal in what they ask for."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -22,9 +20,7 @@ def test_without_a_gpu_nothing_is_timed(capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
-def test_on_a_gpu_both_are_timed_as_far_as_that_is_possible(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_on_a_gpu_both_are_timed_as_far_as_that_is_possible(monkeypatch, capsys):
     monkeypatch.setattr(runtime, "on_gpu", lambda: True)
 
     def fake(kernel: object, *_: object, **__: object) -> SimpleNamespace:

@@ -1,7 +1,5 @@
 """A cell that is run before those above it says in one sentence what to do, in a real kernel."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Somebody waits for a launch: it gives up, can be interrupted, and what it says is shown."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -69,9 +67,6 @@ LAUNCHES = {
 launches = pytest.mark.parametrize("launch", LAUNCHES.values(), ids=LAUNCHES)
 
 
-# --- giving up --------------------------------------------------------------------------------
-
-
 @launches
 def test_a_launch_gives_up_and_says_why_and_how_to_go_on(launch, monkeypatch, capsys) -> None:
     monkeypatch.setattr(emulator, "INTERACTIVE", FEW)
@@ -122,8 +117,6 @@ def test_a_few_seconds_worth_are_bounded_work() -> None:
     assert not profile.finished
     assert len(told) <= emulator.INTERACTIVE.steps // emulator.INTERACTIVE.access_steps
 
-
-# --- interrupting -----------------------------------------------------------------------------
 
 INTERRUPTED = """
 import os, signal
@@ -186,9 +179,6 @@ def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
     assert done.stderr == "Interrupted: the answer has not been judged.\n"
 
 
-# --- print ------------------------------------------------------------------------------------
-
-
 def test_lines_that_are_not_kept_are_counted(capsys) -> None:
     profile = course_lib.emulate(says)[40, 64](np.zeros(2500, np.float32))
     shown = capsys.readouterr().out.splitlines()
@@ -209,16 +199,17 @@ def test_judging_prints_nothing_of_the_kernels(capsys) -> None:
     assert "printed by it" not in capsys.readouterr().out
 
 
-# --- one true sentence ------------------------------------------------------------------------
-
-
 def arrays() -> tuple[np.ndarray, np.ndarray]:
     return np.ones(8, np.float32), np.zeros(8, np.float32)
 
 
-def test_a_launch_without_its_grid() -> None:
+def test_a_launch_has_a_grid_and_no_named_arguments():
     with pytest.raises(PlainError, match=r"course_lib\.emulate\(double\)\[grid, block\]"):
         course_lib.emulate(double)(*arrays())
+    x, y = arrays()
+    for kernel in (double, course_lib.emulate(double)):
+        with pytest.raises(PlainError, match="by position: y has a name"):
+            kernel[1, 8](x, y=y)
 
 
 @pytest.mark.parametrize(
@@ -287,10 +278,3 @@ def test_arguments_that_are_fine(launch) -> None:
         y = np.zeros(8, np.float32)
         launch(double, x, y)
         assert y[0] == (2 if x.shape[0] else 0)
-
-
-def test_a_launch_has_no_named_arguments() -> None:
-    x, y = arrays()
-    for kernel in (double, course_lib.emulate(double)):
-        with pytest.raises(PlainError, match="by position: y has a name"):
-            kernel[1, 8](x, y=y)

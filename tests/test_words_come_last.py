@@ -1,7 +1,5 @@
 """Nothing reads a sentence back: where every sentence is gibberish, all else stays as it is."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
@@ -92,9 +90,7 @@ def _then_silenced(make):
         for number, each in enumerate(MUTANTS)
     ],
 )
-def test_gibberish_changes_nothing_but_the_words(
-    mutant: Mutant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_gibberish_changes_nothing_but_the_words(mutant, monkeypatch):
     seed = 3
     spoken = bones(mutant, seed)
     speak_gibberish(monkeypatch)
@@ -107,8 +103,6 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = batches.judge(mutant.exercise, mutant.text, 0)
     assert {each.message for each in judged.findings} == {GIBBERISH}
 
-
-# -- where the words lie ------------------------------------------------------------------------
 
 DIAGNOSIS = Path(sentences.__file__).parents[1] / "diagnosis"
 SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2), "SlipLocation": (2, 3)}
@@ -139,12 +133,9 @@ def sentences_in(tree: ast.Module) -> Iterator[int]:
                     yield part.lineno
 
 
-def test_sentences_lie_in_tables_of_words() -> None:
+def test_sentences_lie_in_tables_of_words():
     found = {name: list(sentences_in(tree)) for name, tree in modules_without_words().items()}
     assert not {name: lines for name, lines in found.items() if lines}
-
-
-def test_a_sentence_that_is_written_where_it_is_said_is_found() -> None:
     text = "say('{a} ends.')\nsay('{a}')\nfinding('timeout', 'Too long.')\nreplace(a, hint='Why?')"
     assert list(sentences_in(ast.parse(text))) == [1, 3, 4]
 

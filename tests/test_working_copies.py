@@ -1,7 +1,5 @@
 """Students work in copies: made once, never written over, told of updates, their links alive."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -92,9 +90,7 @@ def test_a_damaged_note_costs_nothing_but_a_reminder(note: str, root: Path) -> N
     assert (root / "my" / LESSON).read_text() == "my own work"
 
 
-def test_lab_opens_the_copy_or_says_that_there_is_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_lab_opens_the_copy_or_says_that_there_is_none(monkeypatch, capsys):
     monkeypatch.setattr(lab, "make", lambda root, home: [f"my/{LESSON}"])
     assert lab.first_lesson() == (ROOT, f"my/{LESSON}")
     assert "Updated since you began" in capsys.readouterr().out
@@ -109,9 +105,7 @@ def test_lab_opens_the_copy_or_says_that_there_is_none(
     assert f"--LabApp.default_url=/lab/tree/my/{LESSON}" in command
 
 
-def test_copies_and_progress_can_lie_elsewhere(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_and_progress_can_lie_elsewhere(root, tmp_path, monkeypatch):
     """As for a course in a folder that cannot be written."""
     elsewhere = tmp_path / "not there yet" / "matmul-ladder"
     assert lab.make(root, elsewhere) == []

@@ -5,8 +5,6 @@ lesson. The lessons as they are handed out run so; their solved forms run here, 
 answers in its own process.
 """
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

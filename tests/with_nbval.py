@@ -1,7 +1,5 @@
 """Runs notebooks with nbval, as a student or a grader would, and says which cells passed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Measurements of a GPU that does not exist, with round numbers."""
 
-from __future__ import annotations
-
 from course_lib.measurements import Cell, Entry, Measurements
 
 

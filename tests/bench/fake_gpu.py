@@ -1,7 +1,5 @@
 """A GPU for the contest: a virtual clock and problems whose products are numbers on paper."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

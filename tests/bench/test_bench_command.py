@@ -1,7 +1,5 @@
 """`course.py bench`: what it prints and keeps, with a GPU that is made up and without one."""
 
-from __future__ import annotations
-
 import importlib.util
 import shlex
 from dataclasses import replace
@@ -98,16 +96,8 @@ def test_an_unknown_rung_is_refused_with_those_that_there_are(gpu, capsys):
 @pytest.mark.parametrize(
     ("option", "values", "sentence"),
     [
-        (
-            "--sizes",
-            ("0", "abc", "", "64,", "1.5"),
-            "sizes are positive whole numbers, separated by commas",
-        ),
-        (
-            "--rounds",
-            ("0", "-1", "x", "2.5", "", "9" * 5000),
-            "the number of rounds is a whole number from 1",
-        ),
+        ("--sizes", ("0", "abc", "", "64,", "1.5"), "sizes are positive whole numbers, separated"),
+        ("--rounds", ("0", "-1", "x", "2.5", "", "9" * 5000), "of rounds is a whole number from 1"),
         ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
         ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
     ],
@@ -199,9 +189,6 @@ def test_what_cannot_be_drawn_is_said(gpu, capsys):
     gpu.measured = canned(entries=(entry("cuBLAS float32", "cuBLAS", 1.0),))
     assert bench.main([]) == 0
     assert "No pictures" in capsys.readouterr().out
-
-
-# --- without a GPU -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -313,9 +300,6 @@ def test_numbas_own_cuda_part_is_named_as_what_is_missing(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     with pytest.raises(machine_code.CompileFailed, match="Signature mismatch"):
         counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
-
-
-# --- who takes part ----------------------------------------------------------------------------
 
 
 def test_old_gpus_are_spared_what_they_lack():

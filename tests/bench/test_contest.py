@@ -1,7 +1,5 @@
 """Who is checked, who is timed, in which order, for how long: on a fake GPU."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

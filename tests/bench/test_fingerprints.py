@@ -1,7 +1,5 @@
 """A fingerprint is of code alone; what is stored was measured with the kernels that are here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What holds a contestant back: told by seconds at the limit of power."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
@@ -68,9 +66,6 @@ def test_without_seconds_nothing_happens():
     assert look(device, seconds=0) == (canned(), []) and not device.asked
 
 
-# --- the GPU's side, with a driver of paper -----------------------------------------------------
-
-
 def an_nvml(**answers: int) -> Nvml:
     """The management library where these functions fill in these numbers."""
 
@@ -85,16 +80,6 @@ def an_nvml(**answers: int) -> Nvml:
     made._gpu = None
     made._library = SimpleNamespace(**{name: fill(number) for name, number in answers.items()})
     return made
-
-
-@pytest.mark.parametrize(("reasons", "held"), [(0x4, True), (0x84, True), (0x1, False), (0, False)])
-def test_the_driver_says_why_it_holds_the_clock_down(reasons, held):
-    nvml = an_nvml(
-        nvmlDeviceGetPowerUsage=699_600,
-        nvmlDeviceGetEnforcedPowerLimit=700_000,
-        nvmlDeviceGetCurrentClocksThrottleReasons=reasons,
-    )
-    assert (nvml.watts(), nvml.watts_allowed(), nvml.at_power_limit()) == (699.6, 700.0, held)
 
 
 def test_the_last_quarter_is_timed():
@@ -121,3 +106,13 @@ def test_the_last_quarter_is_timed():
     found = clock.sustain(lambda: launched.append(1), 10.0, 2.0)
     assert found == {"seconds": 2.0, "ms": 10.0, "sm_clock_mhz": 1980.0, "watts": 500.0}
     assert len(launched) == 200 and events == [150, 200]
+
+
+@pytest.mark.parametrize(("reasons", "held"), [(0x4, True), (0x84, True), (0x1, False), (0, False)])
+def test_the_driver_says_why_it_holds_the_clock_down(reasons, held):
+    nvml = an_nvml(
+        nvmlDeviceGetPowerUsage=699_600,
+        nvmlDeviceGetEnforcedPowerLimit=700_000,
+        nvmlDeviceGetCurrentClocksThrottleReasons=reasons,
+    )
+    assert (nvml.watts(), nvml.watts_allowed(), nvml.at_power_limit()) == (699.6, 700.0, held)

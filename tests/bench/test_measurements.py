@@ -1,11 +1,9 @@
 """What bench writes and lessons read: the file, what follows from it, and its label."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,30 +19,6 @@ from course_lib.host import runtime
 from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasurements, attention
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-def test_a_file_reads_back_as_it_was_written(tmp_path):
-    before = canned()
-    path = measurements.store(before, tmp_path)
-    assert path.name == "Example-1.json" and list(tmp_path.iterdir()) == [path]
-    after = measurements.load("example-1", tmp_path)
-    assert after == measurements.parse(before.as_json())
-    assert after.entries[1].ceiling == 0.2 and after.entries[1].tile == (32, 32, 32)
-    assert after.as_json() == before.as_json()
-
-
-def test_what_follows_from_the_samples():
-    found = canned()
-    tiled = found.entry("tiled")
-    assert tiled.cell(4096).median_ms == 320.0
-    assert tiled.cell(1024).quartiles_ms == pytest.approx((4.875, 5.25))
-    assert tiled.cell(1024).gflops == pytest.approx(2 * 1024**3 / 5e-3 / 1e9)
-    assert found.share_of_cublas(tiled, 1024) == pytest.approx(0.2)
-    assert found.share_of_twin(tiled, 1024) == pytest.approx(0.9)
-    assert found.share_of_twin(replace(tiled, name="tiled_while"), 1024) == pytest.approx(0.9)
-    assert found.share_of_peak(tiled, 1024) == pytest.approx(429.5 / 4000, rel=1e-3)
-    assert found.share_of_ceiling(tiled, 1024) == pytest.approx(429.5 / 800, rel=1e-3)
-    assert found.sizes == (1024, 4096)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +78,8 @@ def test_a_lesson_shows_no_measurement_that_was_replaced(lesson):
     assert newest is not None and set(by_bench) <= {newest.date[:10]}
 
 
-def test_the_page_about_the_bench_says_what_is_stored():
-    """Shares of the twins at 4096, rounded as the page has them."""
+def test_the_pages_say_what_is_stored():
+    # Shares of the twins at 4096, rounded as the page has them.
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     said = re.search(
         r"On an H200 at 4096³, `coalesced` reaches only (\d+) % of the speed of its C\+\+ twin, "
@@ -124,9 +98,6 @@ def test_the_page_about_the_bench_says_what_is_stored():
     named = ("coalesced", "tiled", "coalesced_while", "tiled_while")
     assert [round(shares.pop(name)) for name in named] == [int(each) for each in said.groups()[:4]]
     assert int(min(shares.values())) == int(said[5])
-
-
-def test_the_readme_says_what_is_stored():
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     said = re.search(r"reach (\S+) % \(`mma`\), (\S+) % \(`wgmma`\) and (\S+) % \(`tma`\)", readme)
     assert said is not None
@@ -138,9 +109,6 @@ def test_the_readme_says_what_is_stored():
     assert "`flash_attention` is at least as fast as cuDNN's" in readme
     problems = seen.problems("bfloat16")
     assert all(seen.share(attention.OURS, attention.CUDNN, each) >= 1 for each in problems)
-
-
-# --- what lessons show -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -168,25 +136,19 @@ def test_without_a_gpu_a_stored_file_is_shown_with_device_and_date(stored):
     assert bench.speeds(size=3000).origin == "published"
 
 
-def test_the_ladder_shows_measured_speeds_with_their_label():
+def test_the_ladder_and_the_roofline_show_what_was_measured():
     picture = figures.ladder("tiled", speeds=canned().speeds(4096))
     assert "measured GFLOP/s on NVIDIA Example 1, 2026-11-20" in picture.alt
     assert "tiled 429 (20.0%)" in picture.alt and "You are on the rung tiled" in picture.alt
     assert figures.ladder(speeds=bench.published()).alt == figures.ladder().alt
     with pytest.raises(ValueError, match="register_2d"):
         figures.ladder("register_2d", speeds=canned().speeds(4096))
-
-
-def test_the_roofline_shows_what_blocks_request():
     words = figures.measured_roofline(canned()).alt
     assert "naive: 0.25 FLOP per requested byte" in words
     assert "tiled: 8 FLOP per requested byte, 429 GFLOP/s" in words
     assert "400 GB/s" in words and "tensor_core" not in words
     with pytest.raises(ValueError, match="2048"):
         figures.measured_roofline(canned(), 2048)
-
-
-# --- numbers -----------------------------------------------------------------------------------
 
 
 def test_bfloat16_rounds_to_nearest_even():

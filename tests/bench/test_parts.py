@@ -1,7 +1,5 @@
 """What lessons quote, `bench --store` measures: which parts there are, and how they are run."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -31,9 +29,6 @@ from course_lib.measurements import files
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = REPOSITORY / "benchmarks"
 PACKAGE = "course_lib.measurements"
-
-
-# --- what is quoted is what is written ----------------------------------------------------------
 
 
 def quoted(text: str) -> set[str]:
@@ -87,8 +82,6 @@ def test_the_page_names_every_part() -> None:
         sorted(parts.choose())
     )
 
-
-# --- each script keeps its part -----------------------------------------------------------------
 
 HERE = "NVIDIA H200"
 
@@ -250,9 +243,7 @@ def run(script: str, patch: pytest.MonkeyPatch) -> list[tuple[Path, str, Any]]:
 @pytest.mark.parametrize(
     ("part", "script"), [(part, each) for part, some in parts.scripts().items() for each in some]
 )
-def test_a_script_keeps_all_that_its_parts_file_has(
-    part: str, script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_script_keeps_all_that_its_parts_file_has(part, script, monkeypatch):
     ((folder, device, content),) = run(script, monkeypatch)
     assert folder == measurements.FOLDER / part and (folder / f"{device}.json").exists()
     before = stored(part, device)
@@ -276,9 +267,7 @@ def test_the_best_of_the_medians_counts_and_an_error_of_cuda_ends_it() -> None:
 @pytest.mark.parametrize(
     "script", ["bank_conflicts.py", "cache_model.py", "attention.py", "row_softmax.py"]
 )
-def test_what_is_missing_is_said_in_a_sentence(
-    script: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_missing_is_said_in_a_sentence(script, monkeypatch):
     module = module_at(BENCHMARKS / script)
     monkeypatch.setattr(module, "find_tool", lambda name: None, raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
@@ -286,9 +275,6 @@ def test_what_is_missing_is_said_in_a_sentence(
     monkeypatch.setattr(sys, "argv", [script])
     with pytest.raises(SystemExit, match=r"There is no (nvcc|PyTorch) here"):
         module.main()
-
-
-# --- the command ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -332,35 +318,27 @@ def test_parts_can_be_chosen(lent: SimpleNamespace, given: list[str], called: st
     assert lent.calls() == called
 
 
-def test_what_is_left_out_is_named_with_the_reason(
-    lent: SimpleNamespace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_left_out_is_named_with_the_reason(lent, capsys):
     lent.script("one.py", "raise SystemExit('There is no nvcc here.')")
     assert bench.main(["--store", "--only", "banks,ncu"]) == 1
     assert "three.py" in lent.calls() and "two.py" not in lent.calls()
     assert capsys.readouterr().out.endswith("\nLeft out: banks. There is no nvcc here.\n")
 
 
-def test_a_part_that_there_is_not_is_refused(
-    lent: SimpleNamespace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_that_there_is_not_is_refused(lent, capsys):
     assert bench.main(["--only", "bnaks"]) == 1
     assert "no part 'bnaks'; there are: ladder, tuning, banks, ncu" in capsys.readouterr().out
     assert bench.main(["--only", "ncu", "--json", "x.json"]) == 2
     assert "you did not ask for the ladder" in capsys.readouterr().out
 
 
-def test_a_copy_without_benchmarks_says_so(
-    lent: SimpleNamespace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_copy_without_benchmarks_says_so(lent, capsys, monkeypatch):
     monkeypatch.setattr(bench_runs, "BENCHMARKS", Path("nowhere", "benchmarks"))
     assert bench.main(["--only", "ncu"]) == 1
     assert "This copy of the course has no benchmarks/three.py." in capsys.readouterr().out
 
 
-def test_ctrl_c_keeps_what_is_finished_and_names_the_rest(
-    lent: SimpleNamespace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_keeps_what_is_finished_and_names_the_rest(lent, capsys, monkeypatch):
     def measure(script: Path, store: bool) -> str:
         if script.name == "two.py":
             raise KeyboardInterrupt
@@ -395,9 +373,7 @@ def test_ctrl_c_ends_a_script_that_is_running(tmp_path: Path) -> None:
     assert child.returncode != 0 and said.rstrip().endswith("KeyboardInterrupt")
 
 
-def test_without_a_gpu_only_the_compiler_is_asked(
-    lent: SimpleNamespace, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_gpu_only_the_compiler_is_asked(lent, capsys, monkeypatch):
     monkeypatch.setattr(runtime, "on_gpu", lambda: False)
     monkeypatch.setattr(
         parts, "scripts", lambda: {"banks": ("one.py",), parts.COMPILED: ("two.py",)}

@@ -1,7 +1,5 @@
 """The ablation of rung 12: who takes part, how shares come about, and what is stored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -18,9 +16,7 @@ def benchmark() -> ModuleType:
     return module_at(SCRIPT)
 
 
-def test_under_load_only_what_follows_the_warm_up_counts(
-    benchmark: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_under_load_only_what_follows_the_warm_up_counts(benchmark, monkeypatch):
     """A GPU that takes 1 ms for a product, and 2 ms once it has worked for two seconds."""
     now = 0.0
 
@@ -30,7 +26,7 @@ def test_under_load_only_what_follows_the_warm_up_counts(
 
         def synchronize(self) -> None: ...
 
-        def elapsed_time(self, later: Event) -> float:
+        def elapsed_time(self, later: "Event") -> float:
             return later.at - self.at
 
     def launch() -> None:

@@ -1,7 +1,5 @@
 """The tuner on a GPU of paper: who wins at which size, what is stored, what is launched then."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np
@@ -95,9 +93,6 @@ def test_a_launch_takes_the_tile_and_refuses_as_the_rung_does():
         tuned("cp_async").launch(A, B, C)
     with pytest.raises(InputsRefused, match="A is no array, but of type list"):
         tuned("cp_async").launch(A.tolist(), B, C)
-
-
-# --- the command -------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A course of two tiny lessons, complete with pyproject and README, in a temporary folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An installed package lays the course out: once, up to date, and nothing of yours is lost."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -105,9 +103,7 @@ def test_where_the_course_goes(tmp_path: Path) -> None:
     assert place(tmp_path) == tmp_path / "matmul-ladder"
 
 
-def test_the_command_goes_on_in_the_folder(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_the_command_goes_on_in_the_folder(package, tmp_path, monkeypatch, capsys):
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -123,9 +119,7 @@ def test_the_command_goes_on_in_the_folder(
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
-def test_a_folder_that_cannot_be_written_is_said(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_folder_that_cannot_be_written_is_said(package, tmp_path, monkeypatch, capsys):
     here = tmp_path / "here"
     here.mkdir(mode=0o500)
     monkeypatch.chdir(here)

@@ -1,7 +1,5 @@
 """A release for an exam: no hints, and a check that says whether, and not why."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Exercises come from solutions by taking lines out; solving puts them back."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.building.notebook import (

@@ -1,7 +1,5 @@
 """Headings, setup cells, links and the README's table come from the registry and the address."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import shutil
@@ -14,11 +12,7 @@ import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from sampling import few
 
-from course_lib.building.generated import (
-    addressed,
-    setup_cell,
-    with_generated_cells,
-)
+from course_lib.building.generated import setup_cell, with_generated_cells
 from course_lib.building.notebook import BuildError, code, markdown, source
 from course_lib.building.project import Project
 from course_lib.curriculum import PATHFINDER
@@ -128,13 +122,3 @@ def test_links_lead_to_colab_once_there_is_an_address(course, placed):
 def test_a_link_to_nowhere_is_refused(course, target):
     with pytest.raises(BuildError, match="not a notebook of the course"):
         generate(course, [code("x = 1"), markdown(f"[see]({target})")])
-
-
-def test_addresses_in_text_files_follow(placed):
-    text = 'git clone https://github.com/OWNER/NAME\nrepository-code: "https://github.com/a/b"\n'
-    text += "see https://github.com/numba/numba\n"
-    assert addressed(text, placed, "") == (
-        "git clone https://github.com/some-one/course\n"
-        'repository-code: "https://github.com/some-one/course"\n'
-        "see https://github.com/numba/numba\n"
-    )

@@ -1,7 +1,5 @@
 """Tables of the docs that show stored measurements are filled in, and nothing else is touched."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -11,14 +9,6 @@ from course_lib.building.notebook import BuildError
 from course_lib.measurements import load
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-
-
-def test_what_stands_between_the_marks_is_replaced() -> None:
-    begin, end = "<!-- MEASURED banks -->\n", "<!-- END MEASURED -->"
-    page = f"Before.\n\n{begin}| old |\n{end}\n\nAfter, on 2026-01-02.\n"
-    made = filled(page)
-    assert made == f"Before.\n\n{begin}{TABLES['banks']()}\n{end}\n\nAfter, on 2026-01-02.\n"
-    assert filled(made) == made and "old" not in made
 
 
 def test_a_table_that_there_is_not_is_refused() -> None:

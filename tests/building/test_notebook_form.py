@@ -1,7 +1,5 @@
 """One canonical form: whatever a front end does to a file, the same text comes out."""
 
-from __future__ import annotations
-
 import json
 
 import nbformat
@@ -43,15 +41,6 @@ def test_canonical_form_is_valid_stable_and_jupyters_own(cells):
     nbformat.validate(as_node)
     assert nbformat.writes(as_node) + "\n" == text
     assert len({cell["id"] for cell in notebook["cells"]}) == len(cells)
-
-
-def test_a_valid_id_is_kept_and_a_doubled_or_missing_one_comes_from_the_text():
-    cells = [markdown("one", id="mine"), markdown("two", id="mine"), code("three")]
-    first, second, third = (cell["id"] for cell in canonical(new(cells))["cells"])
-    assert first == "mine"
-    changed = [markdown("one", id="mine"), markdown("other", id="mine"), code("three")]
-    again = [cell["id"] for cell in canonical(new(changed))["cells"]]
-    assert again[1] != second and again[2] == third
 
 
 def test_what_front_ends_add_is_dropped_and_our_tags_stay():

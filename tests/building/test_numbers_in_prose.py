@@ -1,7 +1,5 @@
 """No lesson that is written do-first tells a measured number that no cell of it has printed."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math
@@ -127,8 +125,6 @@ def test_a_number_written_into_a_question_is_seen():
     text = 'Q = Number(asks=f"{x} MB, 6.6 times, 4096", reveal="{ms} ms, 25 %", spoilers=("3.5",))'
     assert written_down(text) == ["6.6", "25 %"]
 
-
-# --- a time belongs to a kernel, a form, a device and a file --------------------------------------
 
 MEASUREMENTS = ROOT / "course_lib" / "measurements"
 CLOCK = r"(?:ms|ns|µs|GB/s|G?FLOP/s|TFLOP/s)"

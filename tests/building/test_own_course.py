@@ -1,7 +1,5 @@
 """A course of one's own: its file decides what is released, made into a book, and graded."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -165,9 +163,7 @@ def test_a_bad_line_is_one_sentence(tmp_path: Path, text: str, said: str) -> Non
     ("text", "more", "said"),
     [('lessons = ["99"]', [], "there is no lesson '99'"), (FILE, ["--lessons", "05"], "--lessons")],
 )
-def test_the_command_says_it_before_anything_is_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, more: list[str], said: str
-) -> None:
+def test_the_command_says_it_before_anything_is_made(tmp_path, capsys, text, more, said):
     (tmp_path / "course.toml").write_text(text)
     out = tmp_path / "out"
     asked = ["--out", str(out), "--settings", str(tmp_path / "course.toml"), *more]

@@ -1,13 +1,11 @@
 """A prediction of a lesson: placed by one line, asked above its guess, never revealed there."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest
 from lesson_rules.quick_checks import quiz_rules
 
-from course_lib.building.notebook import BuildError, code, new, source, tags
+from course_lib.building.notebook import BuildError, code, new, source
 from course_lib.building.predictions import guessed, with_predictions
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
@@ -40,17 +38,6 @@ def _written(monkeypatch):
 
 def placed(*names):
     return [code(f"# PREDICT {name}", id=f"here-{name}") for name in names]
-
-
-def test_one_line_makes_the_question_and_the_cell_of_the_guess():
-    question, guess = with_predictions(placed("00-writers"), "00")
-    assert (question["cell_type"], question["id"]) == ("markdown", "question-00-writers")
-    assert source(question) == (
-        "**Predict.** Four threads run `out[2] = 7`. How many write?\n\n"
-        "```python\n@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n```"
-    )
-    assert source(guess) == 'course_lib.predict("00-writers", ...)'
-    assert (guess["id"], tags(guess)) == ("predict-00-writers", ["predict"])
 
 
 def test_a_guess_that_an_author_left_is_taken_out_with_what_it_was_told():

@@ -1,15 +1,9 @@
 """The course's one address: read, set, recognised in every spelling of GitHub's."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.building.notebook import BuildError
-from course_lib.building.project import (
-    open_project,
-    repository_of,
-    set_repository,
-)
+from course_lib.building.project import open_project, repository_of
 
 
 @pytest.mark.parametrize(
@@ -32,17 +26,6 @@ def test_githubs_spellings_mean_one_repository(address):
 )
 def test_other_addresses_are_none(address):
     assert repository_of(address) is None
-
-
-def test_setting_the_address_changes_one_line(course):
-    path = course.root / "pyproject.toml"
-    before = path.read_text().splitlines()
-    set_repository(course.root, "some-one/course")
-    changed = [(a, b) for a, b in zip(before, path.read_text().splitlines(), strict=True) if a != b]
-    assert [b for _, b in changed] == ['Repository = "https://github.com/some-one/course"']
-    project = open_project(course.root)
-    assert project.repository == "some-one/course" and project.has_address
-    assert project.archive == "https://github.com/some-one/course/archive/main.zip"
 
 
 def test_the_version_may_be_the_librarys(course):

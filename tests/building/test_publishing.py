@@ -1,7 +1,5 @@
 """`build --repository` and `--ref` end with the steps that only a maintainer can take."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess
@@ -66,9 +64,7 @@ def test_a_branch_needs_no_tag(placed: Project, tmp_path_factory: pytest.TempPat
     assert steps_left(placed) == ["git push origin HEAD:main", PUBLIC]
 
 
-def test_a_tag_is_made_and_pushed(
-    placed: Project, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_tag_is_made_and_pushed(placed, tmp_path_factory):
     pushed(placed, tmp_path_factory.mktemp("github"))
     project = dataclasses.replace(placed, ref="v1.2.3")
     assert steps_left(project) == ["git tag v1.2.3", "git push origin v1.2.3", PUBLIC]
@@ -91,9 +87,7 @@ def test_another_remote_is_told(placed: Project) -> None:
 @pytest.mark.parametrize(
     ("ref", "tag"), [("main", False), ("v1.2.3", True), ("1.0", True), ("spring", False)]
 )
-def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(
-    placed: Project, ref: str, tag: bool
-) -> None:
+def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(placed, ref, tag):
     project = dataclasses.replace(placed, ref=ref)
     assert is_tag(project) == tag
     if tag:

@@ -1,7 +1,5 @@
 """What students get: all that they need, and no solution."""
 
-from __future__ import annotations
-
 import ast
 import io
 import os
@@ -14,17 +12,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from sampling import few
 
 from course_lib.building import release
-from course_lib.building.notebook import (
-    BEGIN,
-    END,
-    BuildError,
-    answer_cells,
-    dumps,
-    read,
-    source,
-)
+from course_lib.building.notebook import BEGIN, END, BuildError, answer_cells, dumps, read, source
 from course_lib.building.project import open_project
 from course_lib.building.release import (
     MARK,
@@ -67,9 +58,6 @@ def solution_lines(notebook: Path) -> set[str]:
     return found
 
 
-# --- no solution --------------------------------------------------------------------------------
-
-
 SOLUTIONS = [*(REPOSITORY / "solutions").glob("*.ipynb")]
 
 
@@ -92,7 +80,7 @@ def secret_lines() -> set[str]:
     return {line for line in secret if line not in given}
 
 
-@pytest.mark.parametrize("names", RELEASES, ids=str)
+@pytest.mark.parametrize("names", few(RELEASES), ids=str)
 def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) -> None:
     release, secret = made(*names), secret_lines()
     assert len(secret) > 50
@@ -127,9 +115,6 @@ def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
     (tmp_path / name).write_text(dumps(notebook), encoding="utf-8")
     with pytest.raises(BuildError, match="contains an answer to matmul_naive; "):
         release._refuse_answers(tmp_path / name, solution)
-
-
-# --- all that is needed -------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -187,9 +172,6 @@ def test_a_release_of_some_lessons_has_their_notebooks_alone() -> None:
     ]
     assert "05 · Shared-memory tiling" in text(made("05").files["README.md"])
     assert "06 · " not in text(made("05").files["README.md"])
-
-
-# --- the folder and the zip ---------------------------------------------------------------------
 
 
 def small(**files: bytes) -> Release:

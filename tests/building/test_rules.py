@@ -1,11 +1,10 @@
-"""Every rule for notebooks can be broken, and then says so."""
-
-from __future__ import annotations
+"""Every rule for notebooks, their questions and their outputs can be broken, and then says so."""
 
 import dataclasses
 
 import pytest
 from every_case import every_case
+from lesson_rules.quick_checks import quiz_rules
 from lesson_rules.rules import (
     common_rules,
     exercise_rules,
@@ -24,7 +23,9 @@ from course_lib.building.notebook import (
     source,
     without_outputs,
 )
-from course_lib.curriculum import TASKS
+from course_lib.building.outputs import blemishes
+from course_lib.curriculum import TASKS, lesson
+from course_lib.questions import predictions, quick_checks
 
 
 def by_id(notebook, name):
@@ -177,3 +178,68 @@ def test_words_are_what_is_read():
     assert words("See [lesson 03](../notebooks/03_coalescing.ipynb), now: 2 * 3.") == 6
     assert words("```\nx = 1\n```\ntwo words") == 2
     assert words("<details><summary>Hint 1</summary></details>") == 2
+
+
+def asking(*names, tag="quiz"):
+    return [code(f'course_lib.quiz.ask("{name}")', tag, id=name) for name in names]
+
+
+def predicting(*names):
+    return [code(f'course_lib.predict("{name}", ...)', "predict", id=f"p-{name}") for name in names]
+
+
+NUMBER = "12"
+WHOLE = [*asking(*quick_checks(NUMBER)), *predicting(*predictions(NUMBER))]
+QUIZ = asking(*quick_checks(NUMBER))
+
+
+@every_case(
+    ("cells", "complaints"),
+    [
+        (WHOLE, []),
+        ([*WHOLE, WHOLE[0]], [f"{WHOLE[0]['id']!r} is asked 2 times"]),
+        ([*WHOLE, *asking("04-bk")], ["lesson 12 has no question '04-bk'"]),
+        ([code("\n".join(map(source, QUIZ)), "quiz", id="all"), *WHOLE[len(QUIZ) :]], []),
+        (WHOLE[1:], [f"{WHOLE[0]['id']!r} is written, and no cell asks it"]),
+        ([*WHOLE, code("x = 19", "quiz", id="x")], ["cell x: nothing but lines as"]),
+        ([*WHOLE[1:], *asking(WHOLE[0]["id"], tag="")], ["not tagged `quiz`", "no cell asks it"]),
+    ],
+)
+def test_what_is_amiss_is_named(cells, complaints):
+    found = list(quiz_rules(new(cells), lesson(NUMBER)))
+    assert len(found) == len(complaints)
+    assert all(words in complaint for words, complaint in zip(complaints, found, strict=True))
+
+
+def stream(text: str, name: str = "stdout") -> dict:
+    return {"output_type": "stream", "name": name, "text": [text]}
+
+
+def picture(alt: str) -> dict:
+    data = {"image/png": "iVBOR", "text/plain": "<Figure size 640x480 with 1 Axes>"}
+    return {"output_type": "display_data", "data": data, "metadata": {"image/png": {"alt": alt}}}
+
+
+def complaints(output: dict, *names: str) -> list[str]:
+    cell = code("1", *names, id="here") | {"outputs": [output], "execution_count": 1}
+    return list(blemishes(new([cell])))
+
+
+@every_case(
+    ("output", "why"),
+    [
+        (stream("<Kernel at 0x7f3a12bc40>"), "address in memory"),
+        (stream("see /tmp/ipykernel_123/4.py"), "path of this machine"),
+        (stream("C:\\Users\\me"), "path of this machine"),
+        (stream("median 1.25 ms"), "a time"),
+        (stream("took 3 s."), "a time"),
+        (stream("12,000 µs"), "a time"),
+        (stream("Warning: old", "stderr"), "stderr"),
+        ({"output_type": "error", "ename": "ValueError", "evalue": ""}, "exception is stored"),
+        (picture(""), "without alt text"),
+        (picture("a plot"), "without alt text"),
+    ],
+)
+def test_what_may_not_be_stored(output, why):
+    (complaint,) = complaints(output)
+    assert complaint.startswith("cell here: ") and why in complaint

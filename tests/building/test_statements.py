@@ -1,7 +1,5 @@
 """What the statements of graded exercises say of block and grid is what the entries launch."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -17,12 +15,8 @@ from course_lib.problems.table import problem_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BIG = {"M": 1000, "N": 700, "n": 1000}  # no multiple of any tile, and all different
-WITHOUT_TABLE = {
-    "mat_add",
-    "matmul_naive",
-    "attention",
-    "attention_mma",
-}  # stated in sentences, or in other terms
+# The others are stated in sentences, or in other terms.
+WITHOUT_TABLE = {"mat_add", "matmul_naive", "attention", "attention_mma"}
 WITH_TABLE = [
     each for each in EXERCISES.values() if each.kind.is_launched and each.id not in WITHOUT_TABLE
 ]

@@ -1,19 +1,12 @@
 """What a lesson is made of is counted; lessons that are written do-first keep their budgets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 from every_case import every_case
 from lesson_rules import words
-from lesson_rules.shown import words_of
 
-from course_lib.building.notebook import code, markdown, new
-from course_lib.building.predictions import with_predictions
-from course_lib.building.tasks import with_tasks
 from course_lib.curriculum import LESSONS
-from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLine
 
 ROOT = Path(__file__).resolve().parents[2]
 # Words in cells, and in questions with their choices, reasons, hints and reveals.
@@ -40,29 +33,6 @@ BUDGETS = {
     "12": (2825, 3405),
     "13": (1400, 435),  # with a page on the languages that are not typed
 }
-NUMBER = Number(
-    id="00-writers",
-    asks="How many write?",
-    unit="threads",
-    value=lambda: 4,
-    reveal="All {answer} do.",
-)
-CHOICE = Choose(
-    id="00-which",
-    asks="Which one?",
-    hint="Look twice.",
-    choices=(Choice("The first.", "It is not."), Choice("The second.", "It is.", right=True)),
-)
-LINE = WhichLine(
-    id="00-line",
-    asks="Which line?",
-    code="a\nb\nc\nd",
-    line="b",
-    why="This one.",
-    innocent="Not this.",
-    suspects=(Suspect("d", "Nearly so."),),
-    proof=lambda: 2,
-)
 
 
 @pytest.fixture(scope="module")
@@ -90,27 +60,3 @@ def test_every_lesson_is_counted(counts):
     text = words.table(list(counts.values()))
     total = sum(each.cells for each in counts.values())
     assert len(text.splitlines()) == 3 + len(LESSONS) and f"| all | {total} |" in text
-
-
-def test_a_question_says_each_sentence_once():
-    assert words_of(NUMBER) == ("How many write?", "All 4 do.")
-    assert words_of(CHOICE) == (
-        "Which one?", "The first.", "The second.", "It is not.", "It is.", "Look twice."
-    )  # fmt: skip
-    assert words_of(LINE) == ("Which line?", "This one.", "Not this.", "Nearly so.")
-
-
-@pytest.fixture
-def lesson(monkeypatch):
-    """Lesson 00 with one task and one prediction, as it is built."""
-    asked = {each.id: each for each in (NUMBER, CHOICE)}
-    predicted = {NUMBER.id: NUMBER}
-    monkeypatch.setattr("course_lib.building.predictions.predictions", lambda _: predicted)
-    cells = [
-        markdown("# 00 · Four words", id="launch"),
-        code("import sys\n\nx = 1", id="setup"),
-        code("# TASK put_seven", id="task"),
-        code("# PREDICT 00-writers", id="guess"),
-        markdown("Two words.", id="end"),
-    ]
-    return new(with_predictions(with_tasks(cells, "00"), "00")), asked

@@ -1,11 +1,4 @@
-"""What lessons say of a measurement in words holds for what is stored: "half", "four times".
-
-A number in prose is found by test_numbers_in_prose; a word is not, so each stands here beside what
-has to be true of the measurements. `bench --store` with another result fails here, and the message
-names the sentence.
-"""
-
-from __future__ import annotations
+"""What lessons say of a measurement in words holds for what is stored: "half", "four times"."""
 
 import json
 from collections.abc import Callable, Mapping

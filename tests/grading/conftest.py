@@ -1,9 +1,6 @@
 """Grading without kernels and child processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from grading_helpers import Desk, judge_here, look_at, threads
@@ -30,12 +27,7 @@ def looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def desk(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> Desk:
+def desk(tmp_path, monkeypatch, capsys, caplog):
     """An instructor's folder, as the working folder."""
     monkeypatch.chdir(tmp_path)
     return Desk(tmp_path, capsys, caplog)

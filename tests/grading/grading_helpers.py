@@ -1,7 +1,5 @@
 """A small class of students, and a way to judge it without starting kernels."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import json

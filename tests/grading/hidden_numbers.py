@@ -1,10 +1,9 @@
 """Judges an answer as grading does, and says which numbers on its page come from hidden inputs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from unittest import mock
 
 import numpy as np
@@ -58,6 +57,7 @@ class Judged:
         )
 
 
+@lru_cache(4)
 def judged(exercise: str, text: str, seed: int, draw: int = 0) -> Judged:
     """The page of an answer; another `draw` has other inputs of the same sizes."""
     seen: list[np.ndarray] = []

@@ -4,8 +4,6 @@ Each student has an ability, which grows, and each item a difficulty; chance dec
 Rasch model. The notebooks are those of a release, filled in.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

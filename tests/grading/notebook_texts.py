@@ -1,7 +1,5 @@
 """Notebooks as different programs write them, for the tests of what reads them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from functools import cache

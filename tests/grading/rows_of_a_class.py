@@ -1,7 +1,5 @@
 """Rows as grading makes them, for the tests of what is written from them."""
 
-from __future__ import annotations
-
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import (
     FoundAnswer,

@@ -1,23 +1,9 @@
 """Each answer is found by its marker and its name, whatever front ends and students do to cells."""
 
-from __future__ import annotations
-
-import json
-
 import pytest
 from counted_work import counted_calls
 from every_case import every_case
-from notebook_texts import (
-    REPOSITORY,
-    as_colab_saves,
-    as_vscode_saves,
-    code,
-    handed_in,
-    notebook_file,
-    prose,
-    solution,
-    tasks,
-)
+from notebook_texts import REPOSITORY, code, handed_in, notebook_file, prose, solution, tasks
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, LESSONS
@@ -47,9 +33,6 @@ def other(text: str, number: int) -> str:
     return f"{text}\n# version {number}"
 
 
-# --- honest notebooks -------------------------------------------------------------------------
-
-
 @every_case("path", sorted((REPOSITORY / "solutions").glob("*.ipynb")), ids=str)
 def test_solved_notebooks_are_handed_on_as_they_are(path):
     cells = read_cells(path.read_bytes())
@@ -69,22 +52,6 @@ def test_untouched_exercises_have_no_answer(path):
     for answer in find_answers(submission, recognised, tasks()):
         assert answer.text == ""
         assert "still" in answer.problem
-
-
-@every_case("save", [as_colab_saves, as_vscode_saves])
-@every_case("number", ["05", "06", "08"])
-def test_every_front_end_gives_the_same_answers(save, number):
-    path = notebook_file("solutions", number)
-    plain, resaved = (
-        Submission("s", "s", (SubmittedFile("x", read_cells(data)),))
-        for data in (path.read_bytes(), save(json.loads(path.read_bytes())))
-    )
-    ids = recognised_exercises(plain)
-    assert recognised_exercises(resaved) == ids
-    assert find_answers(resaved, ids, tasks()) == find_answers(plain, ids, tasks())
-
-
-# --- markers ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -110,13 +77,6 @@ def test_without_the_marker_the_name_is_enough(first):
     assert "found by its name" in said(answer)
 
 
-def test_a_marker_in_the_middle_of_a_cell_begins_the_answer():
-    text = "import os, sys\nsys.path.append('..')\n\n" + TILED
-    answer = find(code(text))
-    assert answer.text == "\n\n\n" + TILED
-    assert answer.text.split("\n")[3] == text.split("\n")[3] == "# EXERCISE matmul_tiled"
-
-
 def test_two_answers_in_one_cell_are_cut_apart():
     both = solution("matmul_1d") + "\n" + solution("matmul_2d")
     first, second = find_answers(handed_in([code(both)]), ["matmul_1d", "matmul_2d"], tasks())
@@ -126,19 +86,17 @@ def test_two_answers_in_one_cell_are_cut_apart():
     assert second.text.split("\n")[begins] == "# EXERCISE matmul_2d"
 
 
-def test_a_comment_that_looks_like_a_marker_does_not_cut_a_function():
-    text = TILED.replace("    tile_a", "# exercise mat_add\n    tile_a", 1)
-    text = text if text != TILED else TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2)
-    assert find(code(text)).text == text
-
-
-# --- several answers --------------------------------------------------------------------------
-
-
-def test_the_last_complete_answer_counts():
+def test_of_several_answers_the_last_complete_one_counts_and_no_experiment():
     answer = find(code(TILED), code(other(TILED, 2)), code(other(TILED, 3)))
     assert answer.cell == 3 and answer.text.endswith("# version 3")
     assert "3 answers (cell 1, cell 2, cell 3): the last one counts, cell 3." in said(answer)
+    answer = find(CHECK, BREAK_IT, NEXT, code(TILED), IMPORTS)
+    assert (answer.text, answer.notes, answer.cell) == (TILED, (), 4)
+    answer = find(code(TILED), CHECK, BREAK_IT, code(other(TILED, 2)), NEXT)
+    assert answer.cell == 1 and "experiment" in said(answer)
+    assert find(BREAK_IT, code(other(TILED, 2)), NEXT).cell == 2
+    answer = find(code(TILED), BREAK_IT, code(other(TILED, 2)), NEXT, code(other(TILED, 3)))
+    assert answer.cell == 5
 
 
 @pytest.mark.parametrize(
@@ -155,19 +113,6 @@ def test_what_is_not_complete_does_not_count(later, note):
     answer = find(code(TILED), code(later))
     assert answer.cell == 1 and answer.text == TILED
     assert said(answer).startswith(note) if note else answer.notes == ()
-
-
-def test_reordered_cells():
-    answer = find(CHECK, BREAK_IT, NEXT, code(TILED), IMPORTS)
-    assert (answer.text, answer.notes, answer.cell) == (TILED, (), 4)
-
-
-def test_experiments_that_the_exercise_asks_for_do_not_replace_the_answer():
-    answer = find(code(TILED), CHECK, BREAK_IT, code(other(TILED, 2)), NEXT)
-    assert answer.cell == 1 and "experiment" in said(answer)
-    assert find(BREAK_IT, code(other(TILED, 2)), NEXT).cell == 2
-    answer = find(code(TILED), BREAK_IT, code(other(TILED, 2)), NEXT, code(other(TILED, 3)))
-    assert answer.cell == 5
 
 
 def test_of_several_notebooks_the_last_with_a_complete_answer_counts():
@@ -197,14 +142,6 @@ def test_the_kernels_of_a_lesson_are_nobodys_answer(number):
     assert recognised_exercises(submission) == ()
 
 
-# --- answers that were split ------------------------------------------------------------------
-
-
-def test_the_marker_in_one_cell_and_the_code_in_the_next():
-    answer = find(IMPORTS, code("# EXERCISE matmul_tiled"), code(TILED.split("\n", 1)[1]), CHECK)
-    assert answer.problem is None and answer.cell == 3 and answer.first_line == 1
-
-
 @pytest.mark.parametrize("after", [False, True], ids=["above", "below"])
 def test_a_constant_in_another_cell(after):
     cells = [code("# EXERCISE matmul_tiled\nTILE = 16\nOTHER = 3"), code(BODY)]
@@ -231,26 +168,20 @@ def test_helpers_and_what_they_need_in_turn():
     assert "HALF, TILE, inside, int32" in said(answer)
 
 
-def test_the_nearest_definition_above_counts():
+def test_the_nearest_definition_above_counts_and_no_trial_run_below():
     cells = [code(f"TILE = {size}") for size in (4, 8, 16)]
     assert find(cells[0], cells[1], code(BODY)).text.startswith("TILE = 8\n")
     assert find(cells[0], cells[1], code(BODY), cells[2]).needs_review
+    text = TILED.replace("TILE = 16", "TILE = N_ROWS")
+    assert find(code(text), code("N_ROWS = 40\nprint(matmul_tiled)")).text == text
+    assert find(code(text), code("N_ROWS = 40")).text == f"N_ROWS = 40\n{text}"
 
 
-def test_what_another_answer_defines_is_not_taken_where_it_is_not_needed():
-    cells = [code(solution("matmul_1d")), code(solution("matmul_2d"))]
-    for answer in find_answers(handed_in(cells), ["matmul_1d", "matmul_2d"], tasks()):
-        assert answer.first_line == 1 and answer.notes == ()
-
-
-def test_an_import_that_the_instructor_does_not_have_is_taken_alone():
+def test_an_import_that_the_instructor_does_not_have_is_taken():
     imports = code("import os\nimport numpy as np\nfrom numba import cuda, float32, int64")
     text = TILED.replace("float32(0", "float32(int64(0) + 0", 1)
     answer = find(imports, code(text))
     assert answer.text == f"from numba import int64\n{text}"
-
-
-def test_an_import_of_everything_is_taken_where_it_brings_the_name():
     imports = code("from math import *\nfrom os import *")
     text = solution("blocks_per_sm").replace("return 0", "return floor(0.5)", 1)
     answer = find(imports, code(text), exercise="blocks_per_sm")
@@ -288,12 +219,6 @@ def test_a_value_from_another_cell_that_only_a_run_could_tell(line):
     assert answer.needs_review and "helper" in answer.problem
 
 
-def test_a_trial_run_further_down_defines_nothing():
-    text = TILED.replace("TILE = 16", "TILE = N_ROWS")
-    assert find(code(text), code("N_ROWS = 40\nprint(matmul_tiled)")).text == text
-    assert find(code(text), code("N_ROWS = 40")).text == f"N_ROWS = 40\n{text}"
-
-
 @pytest.mark.parametrize(
     "between", [[], [code("")], [prose("Now the loop.")], [code("# now the loop")] * 9]
 )
@@ -327,33 +252,55 @@ def test_the_rest_of_a_stub_is_for_a_person():
     assert answer.needs_review and "is still empty. Cell 4 begins indented" in answer.problem
 
 
-# --- what Jupyter adds ------------------------------------------------------------------------
+PROMPTS = "\n".join((">>> " if n == 0 else "... ") + x for n, x in enumerate(TILED.split("\n")))
+QUESTIONS = ("cuda.jit?", "?cuda", "    !nvidia-smi", "cuda??")
+INSIDE = [TILED.replace("TILE = 16", f"{{}}{line}\nTILE = 16") for line in QUESTIONS]
+KERNEL = "    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
 
 
-@pytest.mark.parametrize(
-    "line", ["%%time", "%%capture out", "!pip install numba", "%matplotlib inline"]
+@every_case(
+    ("written", "read", "noted"),
+    [
+        *((f"{line}\n{TILED}", f"# {line}\n{TILED}", "line 1")
+          for line in ("%%time", "%%capture out", "!pip install numba", "%matplotlib inline")),
+        *((text.format(""), text.format("# "), "line 2") for text in INSIDE),
+        (TILED.replace("TILE = 16", "%time TILE = 16"), TILED, ""),
+        (PROMPTS, TILED, ""),
+        (f"import os\nimport sys\n{TILED}", f"\n\n{TILED}", ""),
+    ],
+)  # fmt: skip
+def test_what_python_does_not_run_is_left_out_and_lines_stay(written, read, noted):
+    answer = find(code(written))
+    assert answer.text == read and noted in said(answer)
+
+
+def test_an_answer_without_its_marker_and_a_colon_is_recognised():
+    submission = handed_in([code("@cuda.jit\ndef mat_add(A, B, C)\n    C[0, 0] = A[0, 0]\n")])
+    assert recognised_exercises(submission) == ("mat_add",)
+    (answer,) = find_answers(submission, ["mat_add"], None)
+    assert answer.text and not answer.problem
+
+
+def test_a_pasted_indent():
+    indented = "\n".join("    " + line for line in TILED.split("\n"))
+    assert find(code(indented)).text.split() == TILED.split()
+
+
+@every_case(
+    "text",
+    [
+        TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2),
+        TILED.replace("TILE = 16", "TILE = (80\n% 64)"),
+        TILED.replace("C):", "C)"),
+        "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel",
+        f"# EXERCISE matmul_tiled\nclass X:\n{KERNEL}",
+        TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()"),
+        TILED.replace("TILE = 16", "import os; TILE = 16"),
+    ],
 )
-def test_magics_are_passed_over_and_lines_stay(line):
-    answer = find(code(f"{line}\n{TILED}"))
-    assert answer.text == f"# {line}\n{TILED}"
-    assert "line 1" in said(answer)
-
-
-@pytest.mark.parametrize("line", ["cuda.jit?", "?cuda", "    !nvidia-smi", "cuda??"])
-def test_questions_to_jupyter_within_the_answer(line):
-    answer = find(code(TILED.replace("TILE = 16", f"{line}\nTILE = 16")))
-    assert answer.text == TILED.replace("TILE = 16", f"# {line}\nTILE = 16")
-    assert "line 2" in said(answer)
-
-
-def test_a_timed_statement_stays():
-    answer = find(code(TILED.replace("TILE = 16", "%time TILE = 16")))
-    assert answer.text == TILED
-
-
-def test_a_percent_sign_in_ordinary_code_is_no_magic():
-    text = TILED.replace("TILE = 16", "TILE = (80\n% 64)")
-    assert find(code(text)).text == text
+def test_what_is_handed_on_as_it_is(text):
+    answer = find(IMPORTS, code(text), CHECK)
+    assert (answer.text, answer.problem, answer.cell) == (text, None, 2)
 
 
 @pytest.mark.parametrize("magic", ["%%writefile kernel.py", "%%bash", "%%html", "%%javascript"])
@@ -361,13 +308,6 @@ def test_a_cell_that_python_does_not_run_is_text(magic):
     answer = find(code(f"{magic}\n{TILED}"))
     assert answer.needs_review and "below a cell magic" in answer.problem
     assert find(code(TILED), code(f"{magic}\n{other(TILED, 2)}")).text == TILED
-
-
-def test_a_pasted_prompt_or_indent():
-    prompts = "\n".join((">>> " if n == 0 else "... ") + x for n, x in enumerate(TILED.split("\n")))
-    assert find(code(prompts)).text == TILED
-    indented = "\n".join("    " + line for line in TILED.split("\n"))
-    assert find(code(indented)).text.split() == TILED.split()
 
 
 def test_a_cell_magic_that_jupyter_exported():
@@ -387,9 +327,6 @@ def test_a_script_that_colab_exported():
     assert answer.text == "\n" * 4 + TILED and "experiment" in said(answer)
 
 
-# --- code that became text --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text", [TILED, f"My answer:\n\n```python\n{TILED}\n```\nIt is *fast*.", f"~~~\n{TILED}\n~~~"]
 )
@@ -403,22 +340,6 @@ def test_code_in_a_text_cell_counts_where_no_code_has_it(text):
     assert find(stub, prose(text)).text == answer.text
     broken = TILED.replace("C):", "C)")
     assert find(code(broken), prose(text)).text == broken
-
-
-# --- answers that cannot be read, and no answers ----------------------------------------------
-
-
-def test_a_syntax_error_is_handed_on_with_its_line():
-    text = TILED.replace("C):", "C)")
-    answer = find(IMPORTS, code(text), CHECK)
-    assert (answer.text, answer.problem, answer.cell) == (text, None, 2)
-
-
-def test_a_name_that_is_bound_but_no_function_is_handed_on():
-    text = "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel"
-    assert find(code(text)).text == text
-    text = "# EXERCISE matmul_tiled\nclass X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
-    assert find(code(text)).text == text
 
 
 def test_a_renamed_function_is_named():
@@ -448,25 +369,7 @@ def test_why_there_is_no_answer(cells, problem):
     assert answer.text == "" and problem in answer.problem
 
 
-def test_unread_files_are_named():
-    unread = SubmittedFile("a.ipynb", problem="The file is empty.")
-    submission = Submission("s", "s", (unread, SubmittedFile("b.ipynb")))
-    (answer,) = find_answers(submission, ["mat_add"])
-    assert "And a.ipynb could not be read: The file is empty." in answer.problem
-    (answer,) = find_answers(Submission("s", "s", (unread,), problem="All is lost."), ["mat_add"])
-    assert answer.problem == "All is lost."
-
-
-# --- constants and plain functions ------------------------------------------------------------
-
 TILE = solution("pick_a_tile")
-
-
-def test_constants_with_and_without_a_marker():
-    assert find(code(TILE), exercise="pick_a_tile").text == TILE
-    bare = TILE.split("\n", 1)[1]
-    assert find(code(bare), exercise="pick_a_tile").text == bare
-    assert recognised_exercises(handed_in([code(bare)])) == ("pick_a_tile",)
 
 
 OLD = "# EXERCISE matmul_coalesced\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n"
@@ -485,30 +388,29 @@ def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
     )
     (other_answer,) = find_answers(submission, ["mat_add"], tasks())
     assert "matmul_coalesced" not in str(other_answer.problem)
-
-
-def test_an_exercise_of_an_earlier_edition_is_found_by_its_marker():
-    (answer,) = find_answers(handed_in([code(OLD)]), ["matmul_coalesced"], tasks())
-    assert (answer.text, answer.problem) == (OLD, None)
     assert recognised_exercises(handed_in([code(OLD.split("\n", 1)[1])])) == ()
-
-
-def test_an_answer_to_the_new_exercise_counts_beside_an_old_one():
-    new = solution("matmul_column_major")
-    (answer,) = find_answers(handed_in([code(OLD), code(new)]), ["matmul_column_major"], tasks())
+    new = code(solution("matmul_column_major"))
+    (answer,) = find_answers(handed_in([code(OLD), new]), ["matmul_column_major"], tasks())
     assert answer.problem is None and answer.cell == 2
 
 
-def test_the_constants_of_a_kernel_are_no_answer():
+def test_numbers_that_are_no_answer():
     cells = [
         code(solution("matmul_2d")),
         code("BM, BN, BK, TM, TN = 64, 64, 8, 4, 4\n\n\ndef f(): 1"),
     ]
     assert "pick_a_tile" not in recognised_exercises(handed_in(cells))
     assert "no cell that sets BM, BN, BK, TM, TN" in find(*cells, exercise="pick_a_tile").problem
+    stub = tasks()["pick_a_tile"].stub
+    changed = stub.replace("BK = 32 ", "BK  =  32")
+    assert "still those" in find(code(changed + "\n# hm"), exercise="pick_a_tile").problem
+    assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
 
 
 def test_constants_over_several_cells():
+    for text in (TILE, TILE.split("\n", 1)[1], "# EXERCISE pick_a_tile\nBM, BN = 96, 96"):
+        assert find(code(text), exercise="pick_a_tile").text == text
+    assert recognised_exercises(handed_in([code(TILE.split("\n", 1)[1])])) == ("pick_a_tile",)
     first, second = code("# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8"), code("TM, TN = 8, 4")
     answer = find(first, second, exercise="pick_a_tile")
     assert answer.text == "# EXERCISE pick_a_tile\nBM, BN = 96, 96\nBK = 8\nTM, TN = 8, 4"
@@ -520,37 +422,12 @@ def test_constants_over_several_cells():
     assert find(code(TILE), check, code("BM = 1"), exercise="pick_a_tile").needs_review
 
 
-def test_a_constant_that_is_missing_is_for_the_examination_to_say():
-    text = "# EXERCISE pick_a_tile\nBM, BN = 96, 96"
-    assert find(code(text), exercise="pick_a_tile").text == text
-
-
-def test_the_numbers_that_were_given_are_no_answer():
-    stub = tasks()["pick_a_tile"].stub
-    changed = stub.replace("BK = 32 ", "BK  =  32")
-    assert "still those" in find(code(changed + "\n# hm"), exercise="pick_a_tile").problem
-    assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
-
-
-# --- what an answer does not need -------------------------------------------------------------
-
-
 def test_what_the_answer_does_not_need_stays_and_does_no_harm():
     extra = "import pandas as pd\ndata = open('x').read()\ndef plot(*all):\n    pass\nprint(pd)"
     answer = find(code(f"{TILED}\n{extra}"))
     assert answer.text == f"{TILED}\n{extra}" and answer.notes == ()
     context = tasks()["matmul_tiled"].context
     assert examine_source("matmul_tiled", answer.text, context=context).passed
-
-
-def test_it_stays_where_the_answer_needs_it():
-    text = TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()")
-    assert find(code(text)).text == text
-    text = TILED.replace("TILE = 16", "import os; TILE = 16")
-    assert find(code(text)).text == text
-
-
-# --- the examination understands what was put together -------------------------------------------
 
 
 def damaged(text: str) -> dict[str, list]:
@@ -583,8 +460,6 @@ def test_findings_are_on_the_lines_of_the_cell():
     assert "sA[ty, k]" in answer.text.split("\n")[finding.line - 1]
 
 
-# --- bounds -----------------------------------------------------------------------------------
-
 _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
 
 
@@ -594,11 +469,11 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
     [
         [_HEAD + "C[0] = 1"] * 500,
         [""] * 500,
-        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 800] * 5,
+        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 300] * 5,
         [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(500)],
         ["matmul_tiled = 1\n" * 900] * 4,
         [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 20],
-        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 14,
+        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 200] * 14,
         *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
         *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
         ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],
@@ -618,11 +493,3 @@ def calls_to_read(cells: list[str]) -> int:
         recognised_exercises(submission)
         find_answers(submission, list(EXERCISES), tasks())
     return calls.count
-
-
-def test_an_answer_without_its_marker_and_a_colon_is_recognised():
-    text = "@cuda.jit\ndef mat_add(A, B, C)\n    C[0, 0] = A[0, 0]\n"
-    submission = handed_in([code(text)])
-    assert recognised_exercises(submission) == ("mat_add",)
-    (answer,) = find_answers(submission, ["mat_add"], None)
-    assert answer.text and not answer.problem

@@ -1,11 +1,8 @@
 """Answers that the judge could not explain are collected without names, ready to be judged anew."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from every_case import every_case
 from rows_of_a_class import RACY, RIGHT, SETTINGS, UNEVEN, UNSUPPORTED, WRONG, submission
 
@@ -46,16 +43,13 @@ def test_what_has_a_cause_is_no_candidate(judgement: Judgement, count: int) -> N
     assert len(candidates([one(judgement)], 7)) == count
 
 
-def test_a_candidate_has_no_names_and_keeps_its_lines() -> None:
+def test_a_candidate_has_no_names_and_keeps_its_lines():
     ((name, text),) = candidates([one(WRONG)], 7).items()
     assert name.startswith("matmul_tiled-") and name.endswith(".py")
     assert "Ada" not in text and "A. L." not in text and "s01" not in text
     assert text.splitlines()[5] == "    C[0, 0] = 1.0"
     assert "# exercise matmul_tiled, seed 7, grader " in text and "[wrong-result]" in text
     compile(text, name, "exec")
-
-
-def test_equal_answers_are_one_candidate() -> None:
     other = TEXT.replace("C", "out").replace("Ada", "Bo")
     assert len(candidates([one(WRONG), one(WRONG, other, "Bo")], 7)) == 1
 
@@ -93,9 +87,7 @@ def test_they_are_written_beside_those_of_other_classes(tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.py", "b.py"]
 
 
-def test_they_do_not_lie_among_the_submissions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_they_do_not_lie_among_the_submissions(tmp_path, capsys):
     (tmp_path / "class").mkdir()
     folder = str(tmp_path / "class/candidates")
     arguments = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--candidates", folder]

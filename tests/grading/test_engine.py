@@ -1,7 +1,6 @@
 """The engine: every answer gets its row, whatever happens to the batch that it is in."""
 
-from __future__ import annotations
-
+import json
 import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
@@ -82,10 +81,7 @@ def several(count: int) -> dict[str, str]:
     return {f"s{i:02}": f"{kinds[i % 3]}# variant {i}" for i in range(count)}
 
 
-# --- rows -------------------------------------------------------------------------------------
-
-
-def test_every_submission_gets_its_row(tmp_path: Path) -> None:
+def test_every_submission_gets_its_row(tmp_path: Path, quick: None) -> None:
     folder = write_class(tmp_path / "class", {"s1": RIGHT, "s2": WRONG, "s3": "x = 1"})
     (folder / "s4.ipynb").write_bytes(b"\x00 no notebook")
     rows = rows_of(folder, tmp_path)
@@ -114,7 +110,7 @@ def test_an_exercise_without_a_notebook(tmp_path: Path) -> None:
         rows_of(folder, tmp_path, exercises=("nothing",))
 
 
-def test_equal_answers_are_judged_once(tmp_path: Path) -> None:
+def test_equal_answers_are_judged_once(tmp_path: Path, quick: None) -> None:
     folder = write_class(tmp_path / "class", {"s1": RIGHT, "s2": WRONG, "s3": RIGHT})
     assert set(verdicts(rows_of(folder, tmp_path)).values()) == {"passed", "failed"}
     assert sum(len(job.items) for job in JOBS) == 2
@@ -136,63 +132,7 @@ def test_a_row_depends_on_its_own_answer_alone(tmp_path: Path) -> None:
     assert all(by_text[row.answer.text] == row.judgement for row in together)
 
 
-# --- batches ----------------------------------------------------------------------------------
-
-
-def test_batches_get_smaller_towards_the_end(tmp_path: Path, quick: None) -> None:
-    rows_of(write_class(tmp_path / "class", several(150)), tmp_path)
-    sizes = [len(job.items) for job in JOBS]
-    assert sum(sizes) == 150
-    assert max(sizes) == engine.MOST_A_BATCH
-    assert max(sizes[-2:]) <= engine.FEWEST_A_BATCH
-    names = [item.name for job in JOBS for item in job.items]
-    assert len(set(names)) == 150 and names[0] == "s00::mat_add"
-
-
-def test_a_batch_is_about_one_notebook(tmp_path: Path) -> None:
-    naive = "# EXERCISE matmul_naive\n@cuda.jit\ndef matmul_naive(A, B, C):\n    C[0, 0] = 1\n"
-    folder = tmp_path / "class"
-    folder.mkdir()
-    for name in ("s1", "s2"):
-        (folder / f"{name}.ipynb").write_text(notebook(RIGHT + f"# {name}", naive + f"# {name}"))
-    rows = rows_of(folder, tmp_path, exercises=("mat_add", "matmul_naive"))
-    assert [(row.submission.student, row.exercise) for row in rows] == [
-        ("s1", "mat_add"),
-        ("s1", "matmul_naive"),
-        ("s2", "mat_add"),
-        ("s2", "matmul_naive"),
-    ]
-    for job in JOBS:
-        assert len({job.tasks[item.exercise].notebook for item in job.items}) == 1
-
-
-def test_progress_is_told(tmp_path: Path, quick: None) -> None:
-    folder = write_class(tmp_path / "class", several(20))
-    told = []
-    rows_of(folder, tmp_path, report=lambda now: told.append((now.known, now.done, now.total)))
-    assert told[0] == (0, 0, 20) and told[-1] == (0, 20, 20)
-    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
-    rows_of(folder, tmp_path, report=lambda now: told.append((now.known, now.done, now.total)))
-    assert told[-1] == (20, 20, 20)
-
-
-# --- resuming ---------------------------------------------------------------------------------
-
-
-def test_a_second_run_judges_nothing_again(tmp_path: Path, quick: None) -> None:
-    folder = write_class(tmp_path / "class", several(6))
-    first = rows_of(folder, tmp_path)
-    JOBS.clear()
-    assert rows_of(folder, tmp_path) == first
-    assert not JOBS
-    (folder / "s00.ipynb").write_text(notebook(WRONG + "# changed"))
-    assert verdicts(rows_of(folder, tmp_path))["s00"] == "failed"
-    assert [item.name for job in JOBS for item in job.items] == ["s00::mat_add"]
-
-
-def test_stopped_anywhere_the_next_run_goes_on(
-    tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stopped_anywhere_the_next_run_goes_on(tmp_path, quick, monkeypatch):
     """Ctrl-C after every batch there is; the rows are those of an undisturbed run."""
     folder = write_class(tmp_path / "class", several(20))
     undisturbed = rows_of(folder, tmp_path / "a")
@@ -213,9 +153,6 @@ def test_stopped_anywhere_the_next_run_goes_on(
         break
     assert rows == undisturbed
     assert len(done) > 4
-
-
-# --- faults -----------------------------------------------------------------------------------
 
 
 class OneFails(Executor):
@@ -242,9 +179,7 @@ def test_a_worker_that_always_dies_costs_one_row(tmp_path: Path, quick: None) ->
     assert len(others) == 11 and not [row for row in others if row.verdict == "needs review"]
 
 
-def test_what_cannot_be_judged_needs_review(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_cannot_be_judged_needs_review(tmp_path, monkeypatch):
     def stopped(job: str) -> str:
         outcome = Judgement("mat_add", needs_review=True, outcome="stopped-by-clock")
         return BatchResult({0: outcome}).to_json()
@@ -258,9 +193,7 @@ def test_what_cannot_be_judged_needs_review(
     assert row.verdict == "passed", "the next run tries again"
 
 
-def test_tools_that_do_not_work_stop_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tools_that_do_not_work_stop_the_run(tmp_path, monkeypatch):
     folder = write_class(tmp_path / "class", several(3))
     judge_with(monkeypatch, lambda job: BatchResult(problem="No kernel starts.").to_json())
     with pytest.raises(CannotGrade, match=r"No kernel starts\."):
@@ -275,25 +208,28 @@ def test_a_lying_worker_gets_nothing_in(tmp_path: Path, monkeypatch: pytest.Monk
     passed = Judgement("matmul_1d", numbers_right=True).to_json()
 
     def lie(job: str) -> str:
-        honest = worker.read_result(judge_here(job), Batch.from_json(job).items)
-        text = honest.to_json()
-        import json
-
-        fields = json.loads(text)
+        honest = worker.read_result(look_at(job), Batch.from_json(job).items)
+        fields = json.loads(honest.to_json())
         good = Judgement("mat_add", numbers_right=True).to_json()
         fields["judgements"] += [[0, passed], [99, good], [0, good], ["0", good]]
         return json.dumps(fields)
 
     judge_with(monkeypatch, lie)
     notes: list[str] = []
-
-    def listen(now: Progress) -> None:
-        notes[:] = now.notes
-
     folder = write_class(tmp_path / "class", {"s1": WRONG})
-    (row,) = rows_of(folder, tmp_path, report=listen)
+    (row,) = rows_of(folder, tmp_path, report=lambda now: notes.__setitem__(slice(None), now.notes))
     assert row.verdict == "failed" and row.points == 0
     assert len(notes) == 4 and all("ignored" in note for note in notes)
+
+
+def test_batches_get_smaller_towards_the_end(tmp_path: Path, quick: None, monkeypatch) -> None:
+    monkeypatch.setattr(engine, "MOST_A_BATCH", 8)
+    monkeypatch.setattr(engine, "FEWEST_A_BATCH", 2)
+    rows_of(write_class(tmp_path / "class", several(40)), tmp_path)
+    sizes = [len(job.items) for job in JOBS]
+    assert sum(sizes) == 40 and max(sizes) == 8 and max(sizes[-2:]) <= 2
+    names = [item.name for job in JOBS for item in job.items]
+    assert len(set(names)) == 40 and names[0] == "s00::mat_add"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,4 @@
-"""What a student sees: everything that helps, nothing hidden, and nothing that acts."""
-
-from __future__ import annotations
+"""What a student sees, and the page about the class: all that helps, nothing hidden or active."""
 
 import re
 from dataclasses import replace
@@ -19,6 +17,7 @@ from rows_of_a_class import (
     UNEVEN,
     UNSUPPORTED,
     WRONG,
+    a_class,
     answer,
     missing,
     row,
@@ -26,6 +25,7 @@ from rows_of_a_class import (
 )
 
 from course_lib.checking import examine_source
+from course_lib.grading.gradebook.class_report import class_report, histogram, verdict_bars
 from course_lib.grading.gradebook.explain import explain
 from course_lib.grading.gradebook.feedback import MOST_FINDINGS, feedback_page, read_hints
 from course_lib.grading.gradebook.scoring import score
@@ -33,6 +33,7 @@ from course_lib.grading.gradebook.tables import MOST_LINES, as_html, source_line
 from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
+from course_lib.grading.version import grader_version
 from course_lib.wording.findings import CODES, finding
 from course_lib.wording.sentences import say, told, with_values
 
@@ -92,16 +93,6 @@ def words(page: str) -> str:
     return " ".join(" ".join(tidy(page).words).split())
 
 
-# --- what stands on it --------------------------------------------------------------------------
-
-
-def test_a_page_needs_nothing_from_anywhere() -> None:
-    page = page_of(row("s01", RACY), missing("s01"))
-    assert "<script" not in page and "default-src 'none'" in page
-    assert re.findall(r"(?:https?:)?//[a-z]", page) == [] and "@import" not in page
-    assert "url(" not in page and 'lang="en"' in page and "width=device-width" in page
-
-
 def test_a_finding_stands_below_its_line() -> None:
     page = page_of(row("s01", RACY))
     items = re.findall(r"<li.*?</li>", page.partition('<ol class="listing">')[2], re.DOTALL)
@@ -109,21 +100,22 @@ def test_a_finding_stands_below_its_line() -> None:
     assert 'class="error"' in items[4] and 'class="warning"' in items[5]
     assert "Warning 2, line 6" in items[5] and "Where does the barrier stand?" in items[4]
     assert len(items) == len(source_lines(TILED))
+    # It needs nothing from anywhere.
+    assert "<script" not in page and "default-src 'none'" in page
+    assert re.findall(r"(?:https?:)?//[a-z]", page) == [] and "@import" not in page
+    assert "url(" not in page and 'lang="en"' in page and "width=device-width" in page
 
 
-def test_each_property_says_what_it_earned_and_why_not() -> None:
+def test_what_was_earned_what_was_not_and_why() -> None:
     shown = words(page_of(row("s01", RACY)))
-    assert "5 of 10 points" in shown
+    assert "5 of 10 points" in shown and shown.count("Lost:") == 2
     assert "race-free : a barrier stands wherever" in shown
     assert "Lost: line 5: race: perhaps read before it was written." in shown
-    assert shown.count("Lost:") == 2
-    uneven = words(page_of(row("s01", UNEVEN)))
-    assert uneven.count("Lost:") == 2
-
-
-def test_what_costs_everything_is_said_once() -> None:
-    assert words(page_of(row("s01", WRONG))).count("nothing is earned before") == 0
-    assert words(page_of(row("s01", WRONG))).count("Nothing is earned before") == 1
+    assert words(page_of(row("s01", UNEVEN))).count("Lost:") == 2
+    assert words(page_of(row("s01", WRONG))).casefold().count("nothing is earned before") == 1
+    shown = words(page_of(row("s01", UNSUPPORTED), missing("s01")))
+    assert "0 of 20 points so far; an instructor still has to look" in shown
+    assert "open of 10" in shown
 
 
 def test_hints_come_from_the_instructors_notebooks(tmp_path: Path) -> None:
@@ -142,15 +134,6 @@ def test_how_the_answer_was_read_is_told() -> None:
     shown = page_of(score(submission("s01"), noted, RIGHT, SETTINGS))
     assert "Two cells define it; the last counts." in shown and "s/05.ipynb, cell 9" in shown
     assert shown.count('<li class="other">') == 1
-
-
-def test_open_points_are_not_0() -> None:
-    shown = words(page_of(row("s01", UNSUPPORTED), missing("s01")))
-    assert "0 of 20 points so far; an instructor still has to look" in shown
-    assert "open of 10" in shown
-
-
-# --- what does not ------------------------------------------------------------------------------
 
 
 def test_code_is_shown_as_it_is_and_does_nothing() -> None:
@@ -245,14 +228,11 @@ def test_an_example_launch_keeps_its_numbers() -> None:
     assert "blocks_per_sm(device=A6000, threads=1024" in told(found.message, "graded student")
 
 
-def test_a_very_long_answer_is_cut() -> None:
+def test_a_page_has_an_end_whatever_the_answer_holds():
     text = "x = 1\n" * (MOST_LINES + 7) + "y" * 100_000
     scored = score(submission("s01"), answer(text), WRONG, SETTINGS)
     assert "And 8 more lines." in words(page_of(scored)) and len(page_of(scored)) < 300_000
     assert "and 8 more lines" in explain(scored) and len(explain(scored)) < 60_000
-
-
-def test_a_page_has_an_end_whatever_the_answer_holds() -> None:
     findings = tuple(finding("wrong-index", "\u202e" * 2000, 1) for _ in range(100))
     judged = Judgement("matmul_tiled", findings)
     text = ("\u202e" * 2000 + "\n") * 2000
@@ -276,8 +256,6 @@ def test_what_cannot_be_seen_is_shown_by_its_number(text: str, shown: str) -> No
     assert visible(text) == shown
     assert as_html(text).encode("utf-8")
 
-
-# --- whatever comes -----------------------------------------------------------------------------
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 FINDINGS = st.builds(
@@ -304,9 +282,7 @@ JUDGEMENTS = st.none() | st.builds(
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, JUDGEMENTS)
-def test_any_row_makes_a_page_and_an_explanation(
-    name: str, text: str, note: str, judged: Judgement | None
-) -> None:
+def test_any_row_makes_a_page_and_an_explanation(name, text, note, judged):
     found = FoundAnswer("matmul_tiled", text, (note,), None, name, 3, 2)
     scored = score(submission("key", name or "x"), found, judged, SETTINGS)
     page = page_of(scored)
@@ -318,10 +294,7 @@ def test_any_row_makes_a_page_and_an_explanation(
     )
 
 
-# --- in the terminal ----------------------------------------------------------------------------
-
-
-def test_explain_tells_where_what_and_how_many_points() -> None:
+def test_explain_tells_where_what_and_how_many_points_or_why_there_is_nothing():
     told = explain(row("s02", RACY))
     assert told.startswith("s02 · matmul_tiled: partly, 5 of 10 points\n")
     assert "Answer: s/05.ipynb, cell 9" in told
@@ -331,6 +304,9 @@ def test_explain_tells_where_what_and_how_many_points() -> None:
     assert "  reuse 2 of 2: a block fetches each element" in told
     assert "and should be -2.25e-05" in told  # an instructor may know
     assert "⟨U+001B⟩[31mred" in told and "⟨U+202E⟩" in told
+    assert "Reason: There is no cell for it." in explain(missing("s02"))
+    died = explain(row("s02", Judgement("matmul_tiled", outcome="died")))
+    assert "needs review, open of 10 points" in died and "a person has to look" in died
 
 
 ONE_ELEMENT = """\
@@ -366,7 +342,80 @@ def test_a_sentence_that_begins_with_a_name_keeps_it() -> None:
         assert "sA ends early." in words(page_of(scored)) and "sA ends early." in explain(scored)
 
 
-def test_explain_says_why_there_is_nothing() -> None:
-    assert "Reason: There is no cell for it." in explain(missing("s02"))
-    died = explain(row("s02", Judgement("matmul_tiled", outcome="died")))
-    assert "needs review, open of 10 points" in died and "a person has to look" in died
+def report(rows=None, seed: int = 41) -> str:
+    return class_report(a_class() if rows is None else rows, SETTINGS, seed)
+
+
+def test_it_counts_every_verdict() -> None:
+    page = report()
+    tidy(page)
+    shown = words(page)
+    assert "5 submissions, on average" in shown and "1 with points still open" in shown
+    # passed, partly, failed, missing, needs review, mean
+    assert "matmul_tiled 1 2 1 0 1 5.2 of 10" in shown
+    assert "mat_add 0 0 0 5 0 0.0 of 10" in shown
+    # What decides the grades, and what a person has to look at.
+    assert "Seed 41," in shown and grader_version() in shown
+    assert "right 3, bounds 1, shared-memory 1, race-free 2, reuse 2, float32 1" in shown
+    part = shown.partition("Needs review")[2]
+    assert "s05 matmul_tiled Line 2: The emulator does not support" in part
+    assert "threadIdx" not in page and "alert(1)" not in page
+    assert "every answer could be judged" in words(report([row("s01")]))
+    assert "unsupported" not in words(report([row("s01", UNSUPPORTED)]))  # it costs nothing yet
+
+
+def test_frequent_findings_come_first_once_per_answer() -> None:
+    def judged(*lines: int) -> Judgement:
+        found = [finding("bank-conflict", "So.", line) for line in lines]
+        return Judgement("matmul_tiled", (finding("wrong-index", "So.", 9), *found))
+
+    rows = [row("a", judged(3, 3, 4)), row("b", judged(3)), row("c", judged())]
+    shown = words(report(rows)).partition("Most frequent findings")[2]
+    assert shown.index("wrong-index") < shown.index("bank-conflict")
+    assert "a wrong index wrong-index right line 9 (3 times) 3" in shown
+    assert "bank-conflict nothing (a warning) line 3 (2 times) 2" in shown
+
+
+def test_what_leaves_nothing_to_judge_costs_everything() -> None:
+    endless = Judgement("matmul_tiled", (finding("timeout", "So.", 9),))
+    shown = words(report([row("a", endless)])).partition("Most frequent findings")[2]
+    assert "timeout everything line 9 1" in shown
+
+
+def test_each_name_has_its_page_or_its_reason():
+    page = report([row("a b%#", student="Bo & Co")])
+    assert 'href="feedback/a%20b%25%23.html"' in page and "Bo &amp; Co" in page
+    shown = words(report([missing("s01", why="All cells are empty."), missing("s02"), row("s03")]))
+    told = shown.partition("Missing The grader found nothing")[2].partition("Most frequent")[0]
+    assert "s01 mat_add All cells are empty." in told and "s02 mat_add" in told
+    assert "s03" not in told and "Missing Nothing" not in words(report([row("s03")]))
+    lost = score(submission("s01", problem="It is damaged."), FoundAnswer(""), None, SETTINGS)
+    shown = words(report([lost]))
+    assert "1 submission, on average 0 % of the points." in shown
+    assert "No submission is about any exercise." in shown
+
+
+def test_whoever_is_not_in_a_platforms_file_is_named_with_the_reason() -> None:
+    known = row("s01", platform="canvas", platform_id="5")
+    unsure = row("s03", UNSUPPORTED, platform="canvas", platform_id="6")
+    twice = [row(key, platform="canvas", platform_id="7") for key in ("s04", "s05")]
+    shown = words(report([known, row("s02"), unsure, *twice]))
+    told = shown.partition("Not in canvas.csv")[2].partition("Most frequent findings")[0]
+    assert "s02 no number of this platform" in told
+    assert "s03 points are still open: matmul_tiled" in told
+    assert told.count("shares a number with another submission") == 2
+    assert "s01" not in told and "moodle.csv" not in shown
+    assert "canvas.csv" not in words(report([known]))
+
+
+def test_the_pictures_say_their_numbers():
+    picture = histogram([0.0, 0.1, 0.3, 0.999, 1.0, 1.0])
+    assert 'role="img"' in picture
+    assert "0–10 per cent: 1, 10–20 per cent: 1" in picture and "90–100 per cent: 3" in picture
+    # 0.3 is 2.9999… tenths in binary.
+    assert "30–40 per cent: 1" in histogram([0.1 * 3])
+    picture = verdict_bars({"mat_add": {"passed": 1, "failed": 3}})
+    passed = re.search(r'class="of-passed" x="150.0" y="6" width="([\d.]+)"', picture)
+    failed = re.search(r'class="of-failed" x="[\d.]+" y="6" width="([\d.]+)"', picture)
+    assert passed and failed and float(failed[1]) == 3 * float(passed[1])
+    assert "mat_add: 1 passed, 3 failed." in picture

@@ -1,9 +1,6 @@
 """Answers in words are passed on to a person: shown, never judged, worth what is set by hand."""
 
-from __future__ import annotations
-
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +8,6 @@ from grading_helpers import REPOSITORY, RIGHT, Desk
 
 from course_lib.grading.answers.assembling import read_questions
 from course_lib.grading.records import CannotGrade
-from course_lib.grading.settings import load_settings
 
 MARK = "<!-- QUESTION why-two -->"
 GIVEN = f"{MARK}\n*Your answer here.*"
@@ -72,16 +68,6 @@ def test_words_wait_for_a_person_and_nothing_is_missing(course: Desk) -> None:
     assert not (course.out / "alike.csv").exists()
 
 
-def test_points_and_comments_come_from_overrides(course: Desk) -> None:
-    run(course)
-    course.write("overrides.toml", "[ada.why-two]\npoints = 1.5\ncomment = 'Which of the two?'\n")
-    run(course)
-    assert course.rows()["ada", "why-two"]["points"] == "1.5"
-    page = (course.out / "feedback/ada.html").read_text(encoding="utf-8")
-    assert "11.5 of 12 points" in page and "Which of the two?" in page
-    assert "1.5 of 2" in (course.out / "answers.html").read_text(encoding="utf-8")
-
-
 def test_explain_shows_words_and_what_was_set_for_them(course: Desk) -> None:
     course.write("overrides.toml", "[cy.why-two]\npoints = 1.5\n")
     run(course)
@@ -90,22 +76,6 @@ def test_explain_shows_words_and_what_was_set_for_them(course: Desk) -> None:
     assert "later" in said
     said = run(course, "--explain", "cy", "why-to", status=2)
     assert said.startswith("--explain: there is no exercise or lesson 'why-to'")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[questions]\nmat_add = 2", "`questions.mat_add`: a question needs a name of its own"),
-        ("[questions]\ncomment = 2", "`questions.comment`: a question needs a name of its own"),
-        ("[questions]\n'a b' = 2", "`questions.a b`: a question needs a name of its own"),
-        ("[questions]\nwhy = 'two'", "`questions.why` is 'two'; write a number from 0 to"),
-        ("questions = 3", "`questions` is 3; write a table [questions]"),
-    ],
-)
-def test_a_bad_line_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
-    (tmp_path / "course.toml").write_text(text)
-    with pytest.raises(CannotGrade, match=re.escape(said)):
-        load_settings(tmp_path / "course.toml")
 
 
 def test_a_question_that_nobody_asks_is_refused(course: Desk) -> None:

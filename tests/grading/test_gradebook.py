@@ -1,34 +1,25 @@
-"""The tables for a gradebook, and the files that they stand in."""
-
-from __future__ import annotations
+"""The tables for a gradebook, the files that they stand in, and junit.xml."""
 
 import csv
 import io
-import os
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from every_case import every_case
-from rows_of_a_class import RACY, SETTINGS, UNSUPPORTED, a_class, missing, row
+from hypothesis import given
+from hypothesis import strategies as st
+from rows_of_a_class import RACY, SETTINGS, UNSUPPORTED, a_class, missing, row, submission
 
-from course_lib.grading.gradebook.outputs import write_all
+from course_lib.grading.gradebook.outputs import junit_xml, write_all
+from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.gradebook.tables import canvas_csv, grades_csv, moodle_csv, names
-from course_lib.grading.records import GradebookRow
+from course_lib.grading.records import FoundAnswer, GradebookRow
 from course_lib.grading.settings import Settings
 
-FORMULAS = [
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    " =1",
-    "\u202e=1",
-    "＝1",
-    "=cmd|'/c x'!A1",
-]
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u202e=1", "＝1"]
+FORMULAS += ["=cmd|'/c x'!A1"]
 
 
 def read(text: str | None) -> list[list[str]]:
@@ -36,20 +27,17 @@ def read(text: str | None) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
-def test_a_line_for_each_row() -> None:
-    head, *lines = read(grades_csv([row("s01"), row("s02", RACY), row("s03", UNSUPPORTED)]))
-    assert head[:6] == ["submission", "exercise", "points", "max", "verdict", "reason"]
-    assert head[6:] == ["judged", "set", "late_days", "comment", "student_comment", "late"]
-    assert lines[0][:5] == ["s01", "matmul_tiled", "10", "10", "passed"]
-    assert lines[1][2:5] == ["5", "10", "partly"]
-    assert lines[2][2:5] == ["", "10", "needs review"]
-
-
-def test_programs_read_it_as_it_is_and_lines_end_as_the_standard_says() -> None:
-    text = grades_csv([row("s01", student="Zoë")])
+def test_a_line_for_each_row_that_programs_read_as_it_is() -> None:
+    text = grades_csv([row("s01", student="Zoë"), row("s02", RACY), row("s03", UNSUPPORTED)])
     assert text.startswith('"submission"')  # no byte order mark
     assert text.endswith("\r\n") and "\n" not in text.replace("\r\n", "")
-    assert read(text)[1][0] == "Zoë"
+    head, *lines = read(text)
+    assert head == [
+        "submission", "exercise", "points", "max", "verdict", "reason",
+        "judged", "set", "late_days", "comment", "student_comment", "late",
+    ]  # fmt: skip
+    assert lines[0][:5] == ["Zoë", "matmul_tiled", "10", "10", "passed"]
+    assert lines[1][2:5] == ["5", "10", "partly"] and lines[2][2:5] == ["", "10", "needs review"]
 
 
 @every_case("name", FORMULAS)
@@ -69,18 +57,19 @@ def test_no_name_ends_its_cell(name: str) -> None:
     assert f'"{read(text)[1][0].replace(chr(34), chr(34) * 2)}"' in text
 
 
-def test_two_students_of_one_name_are_called_by_their_keys() -> None:
+def test_nobody_has_anothers_name_or_number():
     rows = [row("ada-2", student="Ada"), row("ada", student="ada"), row("bo", student="Bo")]
     assert names(rows) == {"ada-2": "ada-2", "ada": "ada", "bo": "Bo"}
-
-
-def test_nobody_is_called_by_anothers_key() -> None:
     rows = [row("s1", student="s2"), row("s2", student="Bo")]
     assert names(rows) == {"s1": "s1", "s2": "Bo"}
     assert len(set(names([row("a", student="'=1"), row("b", student="=1")]).values())) == 2
-
-
-# --- Canvas and Moodle --------------------------------------------------------------------------
+    twice = [
+        row("s01", platform="canvas", platform_id="7"),
+        row("s02", platform="canvas", platform_id="07"),
+    ]
+    assert canvas_csv(twice, SETTINGS) is None
+    other = row("s03", platform="canvas", platform_id="8")
+    assert [line[1] for line in read(canvas_csv([*twice, other], SETTINGS))] == ["ID", "", "8"]
 
 
 def students(platform: str, number: str | None = "4711") -> list[GradebookRow]:
@@ -90,42 +79,19 @@ def students(platform: str, number: str | None = "4711") -> list[GradebookRow]:
 
 def test_canvas_gets_its_columns_and_no_open_grade() -> None:
     rows = [students("canvas")[0], row("s02", UNSUPPORTED, platform="canvas", platform_id="12")]
+    rows.append(row("s03", student="Points Possible 1", platform="canvas", platform_id="13"))
     title = Settings(canvas_assignment="Week 5 (99)")
-    head, most, first = read(canvas_csv(rows, title))
+    head, most, first, fake = read(canvas_csv(rows, title))
     assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Week 5 (99)"]
     assert most == ["    Points Possible", "", "", "", "", "10"]
     assert first == ["One, S", "4711", "", "", "", "5"]
-
-
-def test_nobodys_name_makes_the_line_of_the_points() -> None:
-    rows = [row("s01", student="Points Possible 1", platform="canvas", platform_id="7")]
-    assert sum("Points Possible" in line[0] for line in read(canvas_csv(rows, SETTINGS))) == 1
-
-
-def test_moodle_gets_its_columns_and_no_open_grade() -> None:
-    rows = [students("moodle")[0], row("s02", UNSUPPORTED, platform="moodle", platform_id="12")]
-    head, only = read(moodle_csv(rows))
-    # The import refuses a file without these three.
-    assert {"Identifier", "Grade", "Last modified (grade)"} <= set(head)
-    assert dict(zip(head, only, strict=True))["Identifier"] == "Participant 4711"
-    assert dict(zip(head, only, strict=True))["Grade"] == "5"
-    assert "matmul_tiled: 5 of 10 (partly)" in only[-1]
+    assert "Points Possible" not in fake[0]  # which would make it the line of the points
 
 
 @pytest.mark.parametrize("number", [None, "", "47 11", "=1", "../4", "٤"])
 def test_only_a_number_names_a_student_there(number: str | None) -> None:
     assert canvas_csv(students("canvas", number), SETTINGS) is None
     assert moodle_csv(students("moodle", number)) is None
-
-
-def test_a_number_that_two_share_names_nobody() -> None:
-    twice = [
-        row("s01", platform="canvas", platform_id="7"),
-        row("s02", platform="canvas", platform_id="07"),
-    ]
-    assert canvas_csv(twice, SETTINGS) is None
-    other = row("s03", platform="canvas", platform_id="8")
-    assert [line[1] for line in read(canvas_csv([*twice, other], SETTINGS))] == ["ID", "", "8"]
 
 
 def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None:
@@ -147,44 +113,64 @@ def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None
     assert not (tmp_path / "nobody/moodle_feedback.zip").exists()
 
 
-# --- the files ----------------------------------------------------------------------------------
-
-
-def written(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-
-
-def test_equal_rows_are_equal_bytes_in_whatever_order_they_come(tmp_path: Path) -> None:
-    rows = a_class()
-    write_all(rows, SETTINGS, 5, tmp_path / "one")
-    write_all(list(reversed(rows)), SETTINGS, 5, tmp_path / "two")
-    assert written(tmp_path / "one") == written(tmp_path / "two")
-    assert set(written(tmp_path / "one")) == {
-        "grades.csv", "junit.xml", "report.html", *(f"feedback/s0{n}.html" for n in range(1, 6)),
-    }  # fmt: skip
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")
-@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_tables_can_be_read_by_others_and_pages_cannot(tmp_path: Path, umask: int) -> None:
-    rows = [row("s01", platform="moodle", platform_id="4711")]
-    before = os.umask(umask)
-    try:
-        write_all(rows, SETTINGS, 5, tmp_path / "out")
-    finally:
-        os.umask(before)
-    modes = {
-        path.relative_to(tmp_path / "out").as_posix(): path.stat().st_mode & 0o777
-        for path in (tmp_path / "out").rglob("*")
-    }
-    assert modes == {
-        "grades.csv": 0o644, "moodle.csv": 0o644, "junit.xml": 0o644, "report.html": 0o644,
-        "moodle_feedback.zip": 0o600, "feedback": 0o700, "feedback/s01.html": 0o600,
-    }  # fmt: skip
-
-
 def test_nothing_to_grade_is_written_too(tmp_path: Path) -> None:
     write_all([], SETTINGS, 5, tmp_path)
     assert "0 submissions" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert len(read((tmp_path / "grades.csv").read_text(encoding="utf-8"))) == 1
+
+
+# What the schemas in use (Jenkins, Ant, GitLab) agree on: attributes that must be there, those
+# that may be, and children.
+SCHEMA: dict[str, tuple[set[str], set[str], set[str]]] = {
+    "testsuites": (set(), {"name", "tests", "failures", "errors", "time"}, {"testsuite"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"skipped", "time", "timestamp", "hostname", "id", "package"},
+        {"testcase", "properties", "system-out", "system-err"},
+    ),
+    "testcase": (
+        {"name", "classname"},
+        {"time", "assertions", "status"},
+        {"failure", "error", "skipped", "system-out", "system-err"},
+    ),
+    "failure": (set(), {"message", "type"}, set()),
+    "skipped": (set(), {"message"}, set()),
+}
+
+
+def valid(element: ElementTree.Element) -> ElementTree.Element:
+    """The element, if it and all below it follow the schema."""
+    needed, allowed, children = SCHEMA[element.tag]
+    assert needed <= set(element.attrib) <= needed | allowed, element.attrib
+    assert {each.tag for each in element} <= children
+    for each in element:
+        valid(each)
+    return element
+
+
+def suite(text: str) -> ElementTree.Element:
+    root = valid(ElementTree.fromstring(text.encode("utf-8")))
+    (only,) = root
+    return only
+
+
+def test_a_case_for_each_row() -> None:
+    found = suite(junit_xml(a_class(), "Week 5"))
+    assert found.attrib["name"] == "Week 5"
+    counts = {name: found.attrib[name] for name in ("tests", "failures", "skipped", "errors")}
+    assert counts == {"tests": "10", "failures": "8", "skipped": "1", "errors": "0"}
+    assert len(found.findall("testcase/failure")) == 8
+    first = found[0]
+    assert (first.attrib["classname"], first.attrib["name"]) == ("s01", "matmul_tiled")
+    assert len(first) == 0
+    (failure,) = found[1]
+    assert failure.attrib["type"] == "partly" and failure.text == "5 of 10 points"
+    assert failure.attrib["message"].startswith("Line 5: race")
+    (skipped,) = found[4]
+    assert skipped.tag == "skipped" and "does not support" in skipped.attrib["message"]
+
+
+@given(st.text(st.characters(exclude_categories=()), max_size=40))
+def test_any_text_is_valid_xml(text: str) -> None:
+    answer = FoundAnswer("mat_add", problem=text)
+    suite(junit_xml([score(submission("s01", text or "x"), answer, None, SETTINGS)], text))

@@ -1,10 +1,5 @@
 """No page tells a student anything about the inputs on which the answer was graded."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from pathlib import Path
-
 import pytest
 from hidden_numbers import Judged, judged, leaks
 from sampling import marks as sampled
@@ -15,7 +10,6 @@ from course_lib.problems.resident_blocks import EXAMPLES, launches
 
 # Numbers that stand in the course for everybody to read.
 OPEN = {number for _, *numbers in EXAMPLES for number in numbers}
-ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (20_260_713, 731_904_553, 4_071_999_001)
 QUICK = ("mat_add", "matmul_naive", "transpose_tiled", "block_scan")
 SLOW_ONE_IN = 60  # of these
@@ -54,9 +48,7 @@ def _cases() -> list[object]:
 
 
 @pytest.mark.parametrize(("exercise", "text", "seeds"), _cases())
-def test_a_wrong_answers_page_tells_nothing_of_the_inputs(
-    exercise: str, text: str, seeds: list[int]
-) -> None:
+def test_a_wrong_answers_page_tells_nothing_of_the_inputs(exercise, text, seeds):
     assert [each for seed in seeds for each in leaks(exercise, text, seed)] == []
 
 
@@ -80,9 +72,7 @@ FUNCTIONS = wrong_answers_to("blocks_per_sm")
         )
     ],
 )
-def test_a_wrong_functions_page_names_no_launch_that_was_drawn(
-    text: str, seeds: Sequence[int]
-) -> None:
+def test_a_wrong_functions_page_names_no_launch_that_was_drawn(text, seeds):
     at_home = judged("blocks_per_sm", text, 0).numbers
     for seed in seeds:
         drawn = launches(seed)[len(EXAMPLES) :]

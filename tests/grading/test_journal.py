@@ -1,7 +1,5 @@
 """The journal: what is written completely is there again, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -48,9 +46,7 @@ def test_cut_off_anywhere_it_holds_whole_records_only(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200), st.integers(0, 2000), st.integers(1, 255))
-def test_a_changed_byte_is_noticed(
-    tmp_path_factory: pytest.TempPathFactory, junk: bytes, place: int, change: int
-) -> None:
+def test_a_changed_byte_is_noticed(tmp_path_factory, junk, place, change):
     path = filled(tmp_path_factory.mktemp("journal") / "journal")
     data = bytearray(path.read_bytes())
     data[place % len(data)] ^= change
@@ -66,17 +62,6 @@ def test_a_record_with_a_right_checksum_is_looked_at_too(tmp_path: Path) -> None
     (tmp_path / "journal").write_bytes(run_folder._checksum(record) + b" " + record + b"\n")
     assert known(tmp_path / "journal") == {}
     assert Journal(tmp_path / "journal").dropped == 1
-
-
-@pytest.mark.parametrize("outcome", ["died", "stopped-by-clock"])
-def test_what_the_clock_decided_is_tried_again_by_the_next_run(
-    tmp_path: Path, outcome: str
-) -> None:
-    journal = Journal(tmp_path / "journal")
-    journal.add({"one": Judgement("mat_add", needs_review=True, outcome=outcome)})
-    assert journal["one"].outcome == outcome
-    journal.close()
-    assert known(tmp_path / "journal") == {}
 
 
 def test_every_part_of_a_key_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """What Canvas's download says of who was late: shown, and charged where the settings say so."""
 
-from __future__ import annotations
-
 import csv
 import zipfile
 from pathlib import Path
@@ -45,9 +43,7 @@ def graded(*arguments: str) -> dict[str, dict[str, str]]:
 LATE = {"bo", "cy", "anon_Xy12Z", "eve"}
 
 
-def test_the_flag_stands_in_the_table_and_costs_nothing(
-    canvas: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_flag_stands_in_the_table_and_costs_nothing(canvas, capsys):
     lines = graded()
     assert {name for name, line in lines.items() if line["late"] == "yes"} == LATE
     assert {line["late_days"] for line in lines.values()} == {"0"}
@@ -76,9 +72,7 @@ def test_the_flag_stands_in_the_table_and_costs_nothing(
         ("flat = 0.2\nper_day = 0.3\nat_most = 0.5", "[bo]\nlate_days = 2\n", {"bo": "5"}),
     ],
 )
-def test_it_costs_what_the_rule_says(
-    canvas: Path, rule: str, noted: str, points: dict[str, str]
-) -> None:
+def test_it_costs_what_the_rule_says(canvas, rule, noted, points):
     Path("course.toml").write_text(f"[late]\n{rule}\n")
     Path("overrides.toml").write_text(noted)
     lines = graded("--settings", "course.toml")

@@ -1,7 +1,5 @@
 """The tests before and after a course: items, notebooks, and statistics that leave no names."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -23,9 +21,6 @@ from course_lib.questions.runs import ones, run
 GUIDE = Path(__file__).resolve().parents[2] / "docs/instructors.md"
 BARRIER = "cuda.syncthreads()"
 ITEMS = len(PAIRS)
-
-
-# --- the items ----------------------------------------------------------------------------------
 
 
 @every_case("pair", PAIRS)
@@ -54,9 +49,7 @@ def test_the_key_is_what_the_emulator_says(item: Question) -> None:
         (BARRIER, NO_BARRIER, {"race-read-after-write"}),
     ],
 )
-def test_one_barrier_of_two_leaves_the_race_that_is_asked_for(
-    first: str, second: str, races: set[str]
-) -> None:
+def test_one_barrier_of_two_leaves_the_race_that_is_asked_for(first, second, races):
     text = SUM.format(first=first, second=second)
     found = run(text, 1, 64, ones(64, 128), ones(128), ones(64)).findings
     assert {each.code for each in found if each.code.startswith("race")} == races
@@ -77,14 +70,9 @@ def test_the_order_that_is_right_fetches_less(item: Choose, order: str) -> None:
 @every_case(
     ("written", "said"),
     [
-        ("b", "b"),
-        ("**B)**", "b"),
-        ("b, because neighbours meet", "b"),
-        ("*Your answer: a letter.* b", "b"),
+        *((text, "b") for text in ("b", "**B)**", "b, because of x", "*Your answer: a letter.* b")),
+        *((text, "") for text in ("A thread may wait", "no idea", "")),
         ("c", "c"),
-        ("A thread may wait", ""),
-        ("no idea", ""),
-        ("", ""),
     ],
 )
 def test_an_answer_is_read_with_or_without_its_reason(written: str, said: str) -> None:
@@ -93,9 +81,6 @@ def test_an_answer_is_read_with_or_without_its_reason(written: str, said: str) -
     answers = answers_to(PRETEST, Submission("a", "a", (SubmittedFile("a.ipynb", cells),)))
     assert (answers[3].said, answers[3].right) == (said, said == "b")
     assert (answers[0].said, answers[0].right) == ("6", True)
-
-
-# --- the notebooks ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -126,9 +111,6 @@ def test_a_released_notebook_runs_and_tells_nothing(release: Path, name: str, pr
     assert printed in ran.stdout, ran.stderr
     assert "There is no exercise" in ran.stdout
     assert not (release / "course_lib/grading").exists()
-
-
-# --- the statistics -----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -197,9 +179,7 @@ def test_the_guides_table_is_that_of_a_class_made_up_by_a_seed(here: Path, relea
 
 
 @pytest.mark.parametrize(("students", "shown"), [(4, False), (5, True)])
-def test_nothing_stands_for_fewer_than_five(
-    here: Path, release: Path, students: int, shown: bool
-) -> None:
+def test_nothing_stands_for_fewer_than_five(here, release, students, shown):
     write_class(release, here, students)
     for line in items(*BOTH):
         assert line["students"] == (str(students) if shown else "<5")
@@ -235,9 +215,7 @@ def test_no_name_is_in_it_and_no_order(here: Path, release: Path) -> None:
         (["--settings", "own.toml", "--exercises", "pretest"], 0, ""),
     ],
 )
-def test_what_holds_no_test_is_said(
-    here: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], status: int, said: str
-) -> None:
+def test_what_holds_no_test_is_said(here, capsys, arguments, status, said):
     (here / "class").mkdir(exist_ok=True)
     (here / "class/a.ipynb").write_text(notebook("# EXERCISE mat_add\n1"))
     (here / "bad.toml").write_text('exercises = ["distance_sum"]\n')

@@ -1,18 +1,18 @@
-"""nbgrader: its metadata in a release, and our points in its gradebook."""
-
-from __future__ import annotations
+"""nbgrader and Gradescope: what a release and the autograder hold, and points in their form."""
 
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from course_lib.building.notebook import answer_cells, read, source
-from course_lib.commands import grade, release
+from course_lib.commands import autograder, grade, release
 
 ROOT = Path(__file__).resolve().parents[2]
 LESSON = "02_naive_matmul"
@@ -38,9 +38,7 @@ def test_checks_are_declared_with_their_points_and_only_on_request(tmp_path: Pat
     }  # fmt: skip
 
 
-def test_without_a_gradebook_nothing_is_lost_and_a_sentence_says_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_gradebook_nothing_is_lost_and_a_sentence_says_so(tmp_path, capsys):
     (tmp_path / "in/ada").mkdir(parents=True)
     (tmp_path / f"in/ada/{LESSON}.ipynb").write_bytes(
         (ROOT / f"exercises/{LESSON}.ipynb").read_bytes()
@@ -88,3 +86,59 @@ def test_a_class_of_nbgraders_gets_our_points(tmp_path: Path) -> None:
     with (course / "grades/grades.csv").open(newline="", encoding="utf-8") as file:
         ours = {row["submission"]: float(row["points"]) for row in csv.DictReader(file)}
     assert scores == ours and scores["ada"] == 10 > scores["bob"]
+
+
+# What Gradescope's specification knows of; in a test and beside the tests.
+OF_A_TEST = {"name", "score", "max_score", "status", "output", "output_format"}
+BESIDE = {"score", "output", "visibility", "tests"}
+
+
+@pytest.mark.slow
+def test_a_submission_gets_its_results(tmp_path: Path) -> None:
+    notebooks = {"right": "solutions", "empty": "exercises"}
+    found = {}
+    for student, folder in notebooks.items():
+        given = tmp_path / student / "in" / "submission"
+        given.mkdir(parents=True)
+        shutil.copy(ROOT / folder / "02_naive_matmul.ipynb", given)
+        out, file = tmp_path / student / "out", tmp_path / student / "results.json"
+        arguments = [str(given.parent), "--out", str(out), "--exercises", "02", "--workers", "1"]
+        assert grade.main([*arguments, "--gradescope", str(file)]) == 0
+        found[student] = json.loads(file.read_text())
+        assert set(found[student]) == BESIDE
+        assert all(set(test) == OF_A_TEST for test in found[student]["tests"])
+    (right,), (empty,) = (found[each]["tests"] for each in notebooks)
+    assert (right["score"], right["max_score"], right["status"]) == (10, 10, "passed")
+    assert (empty["score"], empty["status"]) == (0, "failed") and empty["output"]
+
+
+@pytest.mark.slow
+def test_two_submissions_are_refused_in_a_sentence(tmp_path, capsys):
+    for student in ("ann", "bob"):
+        (tmp_path / "in" / student).mkdir(parents=True)
+        shutil.copy(ROOT / "exercises" / "02_naive_matmul.ipynb", tmp_path / "in" / student)
+    arguments = [str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--exercises", "02"]
+    assert grade.main([*arguments, "--gradescope", str(tmp_path / "results.json")]) == 1
+    assert "name one student's folder" in capsys.readouterr().err
+
+
+def test_the_zip_is_what_gradescope_calls(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    archive = tmp_path / "autograder.zip"
+    assert autograder.main(["--out", str(archive), "--exercises", "02", "--seed", "7"]) == 0
+    assert "seed 7" in capsys.readouterr().out
+    with zipfile.ZipFile(archive) as zipped:
+        names = zipped.namelist()
+        assert {"setup.sh", "run_autograder", "course/course.py", "course/locks/grade.txt"} <= {
+            *names
+        }
+        assert not [name for name in names if "solutions" in name or "/." in name]
+        for name in ("setup.sh", "run_autograder"):
+            assert zipped.getinfo(name).external_attr >> 16 & 0o111
+            assert not subprocess.run(["bash", "-n"], input=zipped.read(name)).returncode
+        assert "--exercises 02" in zipped.read("run_autograder").decode()
+
+
+def test_an_unknown_exercise_makes_no_zip(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    archive = tmp_path / "autograder.zip"
+    assert autograder.main(["--out", str(archive), "--exercises", "nonsense"]) == 2
+    assert "'nonsense'" in capsys.readouterr().err and not archive.exists()

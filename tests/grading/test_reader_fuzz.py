@@ -1,7 +1,5 @@
 """Random bytes, random JSON and random changes of real notebooks: the reader says why, or reads."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -1,7 +1,5 @@
 """Notebook files as text cells: every format, every encoding, and whatever else arrives."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import tracemalloc
@@ -32,9 +30,6 @@ def one_cell(source: object, **keys: object) -> bytes:
     return json.dumps({"cells": [{"cell_type": "code", "source": source, **keys}]}).encode()
 
 
-# --- formats ----------------------------------------------------------------------------------
-
-
 @every_case("path", REAL, ids=lambda path: path.stem[:2])
 def test_reads_what_nbformat_reads(path):
     expected = nbformat.read(path, as_version=4)
@@ -57,19 +52,50 @@ def test_every_encoding(encoding, indent):
     assert texts(text.encode(encoding)) == texts(path.read_bytes())
 
 
-def test_bytes_that_are_no_utf8_are_windows_and_leave_their_neighbours_alone():
-    data = '{"cells": [{"cell_type": "code", "source": "# ⌈N⌉ "}]}'.encode()
-    assert texts(data.replace(b' "}', b' \xfcbrig \x96"}')) == [("code", "# ⌈N⌉ übrig –")]
+EVIL = "# EXERCISE matmul_tiled\nfull marks"
+FOREIGN = "\tif x:  # größer, 大, 🙂, עברית\n        y"
+SCRIPT = "import numpy\n\n# %%\ndef f(): pass\n\n# %% [markdown]\n# # Words\n#%% title\nx = 1\n"
+JUPYTERS = (
+    "#!/usr/bin/env python\n# coding: utf-8\n\n# In[ ]:\n\n\nimport math\n\n# In[12]:\nx = 2\n"
+)
+PLAIN = '# -*- coding: utf-8 -*-\n"""Colab wrote this."""\n\n\n# EXERCISE mat_add\n'
 
 
-def test_sources_as_lists_and_strings():
-    assert texts(one_cell(["a = 1\n", "b = 2"])) == [("code", "a = 1\nb = 2")]
-    assert texts(one_cell("a = 1\r\nb = 2\rc")) == [("code", "a = 1\nb = 2\nc")]
+def cell_of(source: bytes) -> bytes:
+    return b'{"cells": [{"cell_type": "code", "source": "' + source + b'"}]}'
 
 
-@pytest.mark.parametrize("source", [None, 5, {"a": 1}, [], [None, 3, ["x"]], True])
-def test_a_source_that_is_no_text_is_empty(source):
-    assert texts(one_cell(source)) == [("code", "")]
+@every_case(
+    ("data", "read"),
+    [
+        (one_cell(["a = 1\n", "b = 2"]), ["a = 1\nb = 2"]),
+        (one_cell("a = 1\r\nb = 2\rc"), ["a = 1\nb = 2\nc"]),
+        *((one_cell(odd), [""]) for odd in (None, 5, {"a": 1}, [], [None, 3, ["x"]], True)),
+        (one_cell("mine", outputs=[{"text": EVIL}], metadata={"source": EVIL}), ["mine"]),
+        (one_cell("mine", attachments={EVIL: EVIL}), ["mine"]),
+        # What no page can show becomes one sign; white space and foreign letters stay.
+        (one_cell("a\x00b\x1bc\x85d\u2028e\ufffef\x7f"), ["a�b�c�d�e�f�"]),
+        (one_cell(FOREIGN), [FOREIGN]),
+        (one_cell("x\n\f\ny\fz"), ["x\n\ny z"]),
+        (cell_of(b"x\\ud800y"), ["x�y"]),
+        (cell_of(b"a\tb\nc\x01"), ["a\tb\nc�"]),
+        # Bytes that are no UTF-8 are Windows', and leave their neighbours alone.
+        (cell_of("# ⌈N⌉ ".encode() + b"\xfcbrig \x96"), ["# ⌈N⌉ übrig –"]),
+        (
+            saved([("markdown", f"a ![x](data:image/png;base64,{'A' * 10**6}) b")]),
+            [("markdown", "a ![x](data:) b")],
+        ),
+        (
+            saved([("markdown", "x" * 150_000)] * 2 + [("code", "y")]),
+            [("markdown", "x" * 150_000), ("markdown", ""), "y"],
+        ),
+        (SCRIPT.encode(), ["import numpy", "def f(): pass", ("markdown", "# # Words"), "x = 1"]),
+        (JUPYTERS.encode(), ["#!/usr/bin/env python\n# coding: utf-8", "import math", "x = 2"]),
+        (PLAIN.encode(), [PLAIN]),  # its lines keep their numbers
+    ],
+)
+def test_what_is_read(data, read):
+    assert [text if kind == "code" else (kind, text) for kind, text in texts(data)] == read
 
 
 def test_missing_and_odd_keys():
@@ -78,60 +104,6 @@ def test_missing_and_odd_keys():
     kinds = [("raw", ""), ("raw", ""), ("raw", ""), ("raw", "x"), ("code", "y"), ("raw", "")]
     kinds += [("code", "z"), ("raw", "h")]
     assert texts(json.dumps({"cells": cells}).encode()) == kinds
-
-
-def test_outputs_metadata_and_attachments_are_not_read():
-    evil = "# EXERCISE matmul_tiled\nfull marks"
-    extra = {"outputs": [{"text": evil}], "metadata": {"source": evil}, "attachments": {evil: evil}}
-    assert texts(one_cell("mine", **extra)) == [("code", "mine")]
-
-
-def test_pictures_in_prose_are_left_out_and_the_prose_stays():
-    picture = "![x](data:image/png;base64," + "A" * 2_000_000 + ")"
-    assert texts(saved([("markdown", f"before {picture} after")])) == [
-        ("markdown", "before ![x](data:) after")
-    ]
-
-
-# --- characters -------------------------------------------------------------------------------
-
-
-def test_what_no_page_can_show_becomes_one_sign():
-    text = "a\x00b\x1bc\x85d\u2028e\ufffef\x7f"
-    assert texts(one_cell(text)) == [("code", "a�b�c�d�e�f�")]
-    assert texts(b'{"cells": [{"cell_type": "code", "source": "x\\ud800y"}]}') == [("code", "x�y")]
-
-
-def test_ordinary_white_space_and_foreign_letters_stay():
-    text = "\tif x:  # größer, 大, 🙂, עברית\n        y"
-    assert texts(one_cell(text)) == [("code", text)]
-    assert texts(one_cell("x\n\f\ny\fz")) == [("code", "x\n\ny z")]
-
-
-def test_raw_control_characters_in_the_file():
-    data = b'{"cells": [{"cell_type": "code", "source": "a\tb\nc\x01"}]}'
-    assert texts(data) == [("code", "a\tb\nc�")]
-
-
-# --- exported scripts -------------------------------------------------------------------------
-
-
-def test_a_script_with_cells():
-    script = "import numpy\n\n# %%\ndef f(): pass\n\n# %% [markdown]\n# # Words\n#%% title\nx = 1\n"
-    expected = [("code", "import numpy"), ("code", "def f(): pass"), ("markdown", "# # Words")]
-    assert texts(script.encode()) == [*expected, ("code", "x = 1")]
-
-
-def test_a_script_from_jupyter():
-    script = (
-        "#!/usr/bin/env python\n# coding: utf-8\n\n# In[ ]:\n\n\nimport math\n\n# In[12]:\nx = 2\n"
-    )
-    assert texts(script.encode())[1:] == [("code", "import math"), ("code", "x = 2")]
-
-
-def test_a_script_without_cells_keeps_its_line_numbers():
-    script = '# -*- coding: utf-8 -*-\n"""Colab wrote this."""\n\n\n# EXERCISE mat_add\n'
-    assert texts(script.encode()) == [("code", script)]
 
 
 def test_a_script_from_colab_has_its_text_as_strings():
@@ -148,9 +120,6 @@ def test_a_script_from_colab_has_its_text_as_strings():
         if cell.kind == "code":  # its lines are those of the file
             last = cell.text.rstrip("\n").count("\n")
             assert cell.text.split("\n")[last] == script.split("\n")[last]
-
-
-# --- what cannot be read ----------------------------------------------------------------------
 
 
 @every_case(
@@ -199,11 +168,6 @@ def test_the_reason_is_one_sentence(data, said):
 )
 def test_limits(make, said):
     assert said in why(make())
-
-
-def test_prose_beyond_the_limit_is_left_empty():
-    cells = texts(saved([("markdown", "x" * 150_000)] * 2 + [("code", "y")]))
-    assert [len(text) for _, text in cells] == [150_000, 0, 1]
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """A set of files is replaced as a whole or not at all, wherever it fails or is killed."""
 
-from __future__ import annotations
-
 import builtins
 import contextlib
 import os
@@ -60,8 +58,6 @@ def replace(out: Path, said: Callable[[list[str]], None] = lambda kept: None) ->
         raise
 
 
-# --- every step may fail ------------------------------------------------------------------------
-
 STEPS: list[tuple[Any, str]] = [
     (os, "replace"), (os, "fsync"), (os, "chmod"), (Path, "unlink"), (Path, "mkdir"),
     (builtins, "open"), (Path, "open"), (Path, "read_bytes"),
@@ -94,9 +90,7 @@ class Steps:
 @pytest.mark.parametrize(
     "error", few([OSError(28, "No space left on device"), Killed()], 1), ids=type
 )
-def test_wherever_it_ends_there_is_one_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
-) -> None:
+def test_wherever_it_ends_there_is_one_set(tmp_path, monkeypatch, error):
     """A full disk leaves the old set at once; after a kill the next run finds one of the two."""
     with monkeypatch.context() as patched:
         write(tmp_path / "counting", OLD)
@@ -131,12 +125,7 @@ def test_what_was_said_is_taken_back_with_the_files(out: Path) -> None:
     assert files(out) == OLD
 
 
-# --- changed by hand ----------------------------------------------------------------------------
-
-
-def test_what_was_changed_by_hand_after_a_kill_is_kept(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_changed_by_hand_after_a_kill_is_kept(out, monkeypatch):
     def killed(self: FileSet, names: object) -> None:
         raise Killed
 
@@ -150,9 +139,6 @@ def test_what_was_changed_by_hand_after_a_kill_is_kept(
     (out / "a.csv").write_bytes(b"mine")
     FileSet(out, out / ".work")
     assert files(out) == {**OLD, "changed_by_hand/a-1.csv": b"mine"}
-
-
-# --- sealed -------------------------------------------------------------------------------------
 
 
 def test_every_changed_bit_is_noticed(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """What an attack is: a submission that somebody hands in, what it earns, and what it is told."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -145,9 +143,6 @@ def function(body: str, before: str = "") -> str:
     """A plain function `blocks_per_sm` with this body."""
     lines = "\n".join("    " + line for line in body.splitlines())
     return f"{before}\ndef blocks_per_sm(device, threads, registers, shared_bytes):\n{lines}\n"
-
-
-# --- Files ------------------------------------------------------------------------------------
 
 
 def below(submissions: Path, folder: str | bytes) -> Path:

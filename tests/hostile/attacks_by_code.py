@@ -1,7 +1,5 @@
 """Answers whose text would do harm, or would change the grader, if anything executed it."""
 
-from __future__ import annotations
-
 from attack import EMPTY, MARK, RIGHT, Attack, answer, answers, function, kernel
 
 # Each of these would make the checks themselves lie.
@@ -326,7 +324,6 @@ STARTUP = (
     ),
 )
 
-MINE = "MATMUL_LADDER_WAS_HERE"
 INJECTION = (
     *answers(
         "injection",
@@ -380,15 +377,5 @@ LOOKALIKES = (
     ),
 )
 
-ATTACKS = (
-    *PATCHING,
-    *FRAMES,
-    *DEFINING,
-    *STRINGS,
-    *FORGING,
-    *READING,
-    *PROCESSES,
-    *STARTUP,
-    *INJECTION,
-    *LOOKALIKES,
-)
+ATTACKS = PATCHING + FRAMES + DEFINING + STRINGS + FORGING
+ATTACKS += READING + PROCESSES + STARTUP + INJECTION + LOOKALIKES

@@ -1,7 +1,5 @@
 """Submissions whose notebooks, files, names and archives are hostile, whatever stands in them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -47,8 +45,6 @@ def attacks(
         for name, (place, says) in told.items()
     )
 
-
-# --- Notebooks --------------------------------------------------------------------------------
 
 CHECK = 'course_lib.check("mat_add", mat_add)'
 OUTPUT = [{"output_type": "stream", "name": "stdout", "text": [PASSED]}]
@@ -200,9 +196,6 @@ NOTEBOOKS = (
 )
 
 
-# --- Files ------------------------------------------------------------------------------------
-
-
 def _link_to(target: str) -> Place:
     def place(submissions: Path, folder: str | bytes) -> None:
         (below(submissions, folder) / "answer.ipynb").symlink_to(target)
@@ -272,9 +265,6 @@ FILES = (
 )
 
 
-# --- Names ------------------------------------------------------------------------------------
-
-
 def named(name: str, folder: str | bytes, shown: str, has_twin: bool = False) -> Attack:
     """An empty answer in a folder with a hostile name."""
     place = cells_of(code(MARKED_EMPTY))
@@ -313,9 +303,6 @@ NAMES = (
     named("backslashes", "..\\..\\up", "..\\..\\up"),
     named("xml", "]]>&#x0;<a b='", "]]>&#x0;<a b='"),
 )
-
-
-# --- Archives ---------------------------------------------------------------------------------
 
 
 def archive(

@@ -1,7 +1,5 @@
 """Answers that try to use up time, memory, depth or output; a budget ends each, never a clock."""
 
-from __future__ import annotations
-
 from attack import RIGHT, Attack, answer, answers, function, kernel
 
 ADD = RIGHT.split("(A, B, C):\n")[1].replace("\n    ", "\n")[4:]  # the body of a right answer

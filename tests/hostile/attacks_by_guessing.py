@@ -3,8 +3,6 @@
 The check that a student can run tries seed 0; so everything that can be known of it is used here.
 """
 
-from __future__ import annotations
-
 from attack import RIGHT, Attack, answer, answers, function, kernel
 
 from course_lib.curriculum import EXERCISES

@@ -1,7 +1,5 @@
 """All attacks of all families."""
 
-from __future__ import annotations
-
 import attacks_by_code
 import attacks_by_files
 import attacks_by_flooding

@@ -5,8 +5,6 @@ or tests/mutants (wrong, and known how), or a hostile submission. What each row 
 has to say is known beforehand.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -98,9 +96,6 @@ def as_moodle_zip(submissions: Path, archive: Path) -> None:
                     inside = file.relative_to(folder)
                     name = f"{folder.name}_{number}_assignsubmission_file_/{inside}"
                     zipped.write(file, name)
-
-
-# --- One student ------------------------------------------------------------------------------
 
 
 def hand_in(
@@ -248,9 +243,6 @@ _SCRIBBLES = (
     "import os\nos.getcwd()",
     "",
 )
-
-
-# --- How editors save -------------------------------------------------------------------------
 
 
 def _as_jupyterlab_saves(notebook: dict[str, Any]) -> bytes:

@@ -1,7 +1,5 @@
 """Looks at what the grader wrote as its readers do: a browser, a spreadsheet, a reader of XML."""
 
-from __future__ import annotations
-
 import csv
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """A place to grade in, and what has to be looked at afterwards: files, processes, rows, pages."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Classes that are drawn from a seed are graded by the real command, and every row is right."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -1,10 +1,4 @@
-"""Whatever is handed in: no unearned points, nothing touched, nothing left running, and a reason.
-
-All attacks lie in one folder, beside honest neighbours, and are graded by the real command, once.
-What an attack did to the others is seen by grading the neighbours alone before.
-"""
-
-from __future__ import annotations
+"""Whatever is handed in earns no point by it, touches nothing, leaves nothing, and is told why."""
 
 import json
 import re
@@ -45,15 +39,13 @@ START_UP = "conftest.py sitecustomize.py usercustomize.py numpy.py json.py nbval
 START_UP += " tox.ini setup.cfg pyproject.toml jupyter_config.py ipython_config.py grading.toml"
 
 
-def test_there_are_enough() -> None:
+def test_there_are_enough_of_all_families_each_with_its_own_name():
     families = Counter(each.family for each in ATTACKS)
     assert len(ATTACKS) >= AT_LEAST
     assert len(families) >= FAMILIES_AT_LEAST, families
-
-
-def test_each_has_its_own_name() -> None:
     names = Counter(each.id for each in ATTACKS)
     assert [name for name, count in names.items() if count > 1] == []
+    assert {each.family for each in _usual_attacks()} == {each.family for each in ATTACKS}
 
 
 def test_harm_would_be_seen(tmp_path: Path) -> None:
@@ -96,10 +88,6 @@ def _usual_attacks() -> list[Attack]:
         for family, attacks in families.items()
         for attack in attacks[:: steps.get(family, 3)]
     ]
-
-
-def test_the_usual_attacks_are_of_all_families() -> None:
-    assert {each.family for each in _usual_attacks()} == {each.family for each in ATTACKS}
 
 
 def test_archive_of_a_class(tmp_path: Path) -> None:

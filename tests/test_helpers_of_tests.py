@@ -1,0 +1,97 @@
+"""What tests stand on: many cases in one, bounds on work, and answers stored as edits of others."""
+
+import threading
+
+import pytest
+from counted_work import counted_calls
+from every_case import every_case
+from sampling import marks
+from stored_answers import UnreadableAnswers, read, wrong_answers, wrong_answers_to
+
+
+def test_each_case_that_fails_is_named_and_the_others_run() -> None:
+    seen = []
+
+    @every_case(("number", "square"), [(1, 1), (2, 5), (3, 9), (4, None)])
+    def check(number: int, square: int) -> None:
+        seen.append(number)
+        assert number**2 == square + 0
+
+    with pytest.raises(AssertionError) as told:
+        check()
+    assert seen == [1, 2, 3, 4]
+    said = str(told.value)
+    assert said.startswith("2 of 4 cases fail")
+    assert "2, 5: AssertionError" in said and "4, None: TypeError" in said and "3, 9" not in said
+
+
+def test_a_sample_is_spread_over_three_sets() -> None:
+    names = [[each.name for each in marks(number, fast=4, slow=2)] for number in range(5)]
+    assert names == [[], ["long"], ["slow"], ["long"], []]
+    assert [each.name for each in marks(0)] == ["long"]
+
+
+def work(turns: int) -> None:
+    for number in range(turns):
+        abs(number)
+
+
+def test_also_those_of_other_threads() -> None:
+    with counted_calls(10**6) as calls:
+        thread = threading.Thread(target=work, args=(1000,))
+        thread.start()
+        thread.join()
+    assert 1000 <= calls.count <= 1200
+
+
+def test_more_than_allowed_fails() -> None:
+    with pytest.raises(AssertionError, match="calls, where 50 are allowed"), counted_calls(50):
+        work(100)
+
+
+BASE = """\
+Whatever stands above the first head is for people.
+
+=== _right
+
+first = 1
+again = 2
+
+if first:
+    again = 2
+"""
+
+
+def test_an_edit_changes_the_lines_that_it_names() -> None:
+    file = (
+        BASE
+        + "\n=== other: _right\n first = 1\n-again = 2\n+again = 3\n@@\n if first:\n+    pass\n"
+    )
+    assert read(file) == {
+        "_right": "first = 1\nagain = 2\n\nif first:\n    again = 2\n",
+        "other": "first = 1\nagain = 3\n\nif first:\n    pass\n    again = 2\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [("-second = 1", "stand 0 times"), ("+pass", "stand 6 times"), ("first = 1", "neither space")],
+)
+def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> None:
+    with pytest.raises(UnreadableAnswers, match=f"other: .*{why}"):
+        read(f"{BASE}\n=== other: _right\n{edit}\n")
+
+
+def test_a_base_stands_above_and_a_name_once():
+    with pytest.raises(UnreadableAnswers, match="other changes _wrong, which does not stand above"):
+        read(f"{BASE}\n=== other: _wrong\n-first = 1\n")
+    with pytest.raises(UnreadableAnswers, match="_right stands there twice"):
+        read(f"{BASE}\n=== _right\n\nfirst = 1\n")
+    file = "=== other: right\n-first = 1\n+first = 2\n"
+    assert read(file, {"right": "first = 1\n"}) == {"other": "first = 2\n"}
+    found = wrong_answers()
+    assert not [name for _, name in found if name.startswith("_")]
+    assert {exercise for exercise, _ in found} >= {"mat_add", "attention"}
+    one = wrong_answers_to("matmul_tiled")
+    assert "cuda.syncthreads()" in one["first_barrier_missing"]
+    assert all(text == found["matmul_tiled", name] for name, text in one.items())
