@@ -3,8 +3,6 @@
 Sites that hold their own Pyodide ask nobody else: see test_live_cells_in_browser.
 """
 
-from __future__ import annotations
-
 import functools
 import http.server
 import threading
@@ -12,15 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cards import (
-    FIGURES,
-    QUICK_CHECKS,
-    answer,
-    look,
-    move_first_control,
-    quick_checks_of,
-    started,
-)
+from cards import FIGURES, QUICK_CHECKS, answer, look, move_first_control, quick_checks_of, started
 
 from course_lib.curriculum import LESSONS
 from course_lib.tab.pyodide import CDN

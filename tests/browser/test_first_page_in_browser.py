@@ -1,7 +1,5 @@
 """The book's first page: a newcomer's first verdict, after a reload, and without a network."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

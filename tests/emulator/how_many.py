@@ -1,7 +1,5 @@
 """How many random programs a test draws: some for `--all`, many for `--long` and every night."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

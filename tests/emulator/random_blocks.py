@@ -6,8 +6,6 @@ plain Python, one thread after another. The kernels are right by construction: t
 of their own, and read others' only after a barrier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

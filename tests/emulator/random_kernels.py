@@ -6,8 +6,6 @@ the values of its variables, in the exact types of Numba. Values are Python ints
 threads at once on arrays; the two share no code.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from contextlib import suppress
@@ -77,8 +75,6 @@ class Maker:
 
     def pick(self, items: Any) -> Any:
         return self.draw(st.sampled_from(list(items)))
-
-    # -- expressions ------------------------------------------------------------------------
 
     def expression(self, kind: str, depth: int) -> Expression:
         """An expression of exactly this type."""
@@ -225,8 +221,6 @@ class Maker:
             return all(bool(COMPARISONS[sign](one, other)) for one, sign, other in pairs)
 
         return Expression(f"({text})", "bool", value)
-
-    # -- statements -------------------------------------------------------------------------
 
     def block(self, depth: int) -> Statement:
         parts = [self.statement(depth) for _ in range(self.draw(st.integers(1, 3)))]

@@ -5,8 +5,6 @@ test compares them with the emulator's. The simulator knows no types (a Python i
 int there), so only programs whose values agree in both worlds stand here.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass

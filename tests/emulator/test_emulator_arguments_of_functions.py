@@ -1,7 +1,5 @@
 """Arguments of device functions: by name, by default, `*args` on both sides."""
 
-from __future__ import annotations
-
 import numpy as np
 from emulator_helpers import as_program, rejection_codes, run_clean
 from every_case import every_case

@@ -1,7 +1,5 @@
 """Asynchronous copies: when their values land, and who may read them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
@@ -151,9 +149,7 @@ def test_a_buffer_that_is_filled_while_others_read_it() -> None:
     st.integers(0, 2**16),
     st.sampled_from(SCHEDULES),
 )
-def test_any_subset_of_threads_and_validity(
-    dtype: str, blocks: int, seed: int, schedule: str
-) -> None:
+def test_any_subset_of_threads_and_validity(dtype, blocks, seed, schedule):
     """Values arrive where they belong, zeros where nothing is valid, and nothing elsewhere."""
     random = np.random.default_rng(seed)
     size = 16 // np.dtype(dtype).itemsize

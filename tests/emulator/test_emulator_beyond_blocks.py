@@ -4,8 +4,6 @@ The numbers of the right ones are those that a GPU gives; Numba's simulator runs
 time, and none of these with more than one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, as_program, launch, line_of
@@ -310,9 +308,7 @@ def test_what_is_wrong_is_named(name: str) -> None:
         ("a chain of flags", "cuda.atomic.exch(flag, b, 1)", "flag[b] = 1"),
     ],
 )
-def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(
-    of: str, old: str, new: str
-) -> None:
+def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(of, old, new):
     text, blocks, make, _ = RIGHT[of]
     assert old in text
     findings = emulated(text.replace(old, new), blocks, N, *make()).findings

@@ -1,7 +1,5 @@
 """What the machine noticed is told as what it is: which cell, which threads, what to look at."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -28,9 +26,6 @@ def zeros(n: int = 32, dtype: type = np.float32) -> np.ndarray:
     return np.zeros(n, dtype)
 
 
-# --- updates ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("update", ["s[d[t]] += 1", "s[d[t]] = s[d[t]] + 1"])
 def test_an_update_by_several_threads_is_one_race_and_names_atomics(update: str) -> None:
     text = f"""def k(d, y):
@@ -51,9 +46,6 @@ def test_an_update_by_several_threads_is_one_race_and_names_atomics(update: str)
     assert facts["first_line"] == facts["second_line"]  # of an update, and not of two accesses
 
 
-# --- cells that nobody wrote --------------------------------------------------------------------
-
-
 def test_the_cell_that_is_quoted_reaches_the_output() -> None:
     text = """def k(x, y):
     s = cuda.shared.array(32, float32)
@@ -67,9 +59,6 @@ def test_the_cell_that_is_quoted_reaches_the_output() -> None:
 """
     found = only(launch(text, zeros(), zeros()), "uninitialised-read")
     assert (found.cell, found.threads) == ("s[6]", ((6, 0, 0),))
-
-
-# --- arrays that the kernel makes itself --------------------------------------------------------
 
 
 @pytest.mark.parametrize("space", ["shared", "local"])
@@ -90,9 +79,6 @@ def test_outside_an_argument_the_test_is_the_question() -> None:
         launch("def k(y):\n    y[cuda.threadIdx.x] = 1\n", zeros(8)), "out-of-bounds-write"
     )
     assert found.hint and not facts_of(found.hint)  # nothing of its size
-
-
-# --- types and grammar --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

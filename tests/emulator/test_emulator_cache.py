@@ -1,7 +1,5 @@
 """The cache model: by hand where that can be done, against the reference sheet, against itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -69,9 +67,6 @@ def sizes(l1_lines: int, l2_lines: int, sms: int = 1, blocks: int = 1) -> CacheS
     return CacheSizes(128 * l1_lines, 128 * l2_lines, sms, blocks)
 
 
-# --- by hand ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("lines", "rounds"), [(9, 1), (8, 2), (4, 2)])
 def test_a_walk_longer_than_the_cache_gains_nothing(lines, rounds):
     """Of 8 lines and the one of `out`, least recently used keeps all or nothing of x."""
@@ -93,9 +88,6 @@ def test_atomics_go_past_l1():
     assert found.l2_bytes == 4 * 128 + 4 * 32
     assert found.dram_bytes == 4 * 128 + 32
     assert found.dram_store_bytes == 32
-
-
-# --- the stream ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", [coalesced, strided, tiled])
@@ -134,9 +126,6 @@ def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):
     monkeypatch.setattr("course_lib.emulator.observers.meter.MAX_ENTRIES", 10)
     with pytest.raises(KernelRejected, match="smaller"):
         vector(copy, 4, 128, 512)
-
-
-# --- tiles --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", [coalesced, strided, tiled])
@@ -189,9 +178,6 @@ def test_what_l1_cannot_keep_is_not_told_by_tiles():
 def test_no_gpu_has_no_sms():
     with pytest.raises(ValueError, match="No GPU"):
         CacheSizes(1, 1, 0)
-
-
-# --- named GPUs ---------------------------------------------------------------------------------
 
 
 def test_three_kernels_ask_dram_for_the_same_though_not_l1():

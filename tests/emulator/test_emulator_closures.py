@@ -1,7 +1,5 @@
 """Functions inside a kernel see the variables around their definition, and no others."""
 
-from __future__ import annotations
-
 import numpy as np
 from emulator_helpers import as_program, codes, rejection_codes, run, run_clean
 from every_case import every_case

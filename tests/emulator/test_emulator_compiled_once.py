@@ -1,7 +1,5 @@
 """What Numba fixes when it compiles: global names, and the declared types of device functions."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

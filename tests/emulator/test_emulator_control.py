@@ -1,7 +1,5 @@
 """Control flow, functions, barriers and budgets."""
 
-from __future__ import annotations
-
 import textwrap
 from operator import add as operator_add
 from typing import Any
@@ -126,9 +124,6 @@ def test_atomics() -> None:
     assert profile.atomics > 0
 
 
-# -- barriers -------------------------------------------------------------------------------
-
-
 def test_barriers_that_the_whole_block_takes_alike() -> None:
     out = np.zeros(256, np.float32)
     right = [
@@ -143,9 +138,6 @@ def test_barriers_that_the_whole_block_takes_alike() -> None:
     for body in right:
         for schedule in ("lockstep", "warps", "shuffled"):
             assert not codes(run(body, 4, 64, out, schedule=schedule)), (body, schedule)
-
-
-# -- budgets and launches -------------------------------------------------------------------------
 
 
 @every_case(
@@ -231,9 +223,6 @@ def test_operator_functions_of_a_live_kernel_are_known_by_name() -> None:
 
 def _adds(out):
     out[0] = operator_add(1, 2)
-
-
-# --- what fuzzing found --------------------------------------------------------------------------
 
 
 def on_arrays(body: str) -> tuple[Profile, list[float]]:

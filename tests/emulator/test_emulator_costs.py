@@ -1,7 +1,5 @@
 """What any kernel costs beyond its need is told at its line; a kernel that has no need is not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of
@@ -552,9 +550,7 @@ def test_what_is_said_of_a_loop_that_does_not_end(body: str) -> None:
 
 
 @pytest.mark.parametrize(("first", "said"), [("0", "Each thread loads"), ("i", "A thread loads")])
-def test_loads_are_counted_on_average_where_threads_have_different_numbers(
-    first: str, said: str
-) -> None:
+def test_loads_are_counted_on_average_where_threads_have_different_numbers(first, said):
     body = f"i = cuda.grid(1)\nfor k in range({first}, x.size):\n    y[k, i] = x[i]"
     x, y = np.ones(64, np.float32), np.zeros((64, 64), np.float32)
     profile = launch(as_program(body, "x, y"), 1, 64, x, y, costs=True)

@@ -1,7 +1,5 @@
 """The counters agree with counting by brute force, address by address."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The types that a function is declared with count, however it was handed to cuda.jit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case
@@ -91,9 +89,7 @@ SEVERAL = (
 
 
 @every_case(("types", "given", "expected"), SEVERAL)
-def test_the_signature_with_the_types_that_are_given(
-    types: list[str], given: object, expected: object
-) -> None:
+def test_the_signature_with_the_types_that_are_given(types, given, expected):
     declared = [f"void(float64[:], {each})" for each in types]
     text = f"{AROUND}@cuda.jit({declared})\ndef k(out, x):\n    out[0] = x / 2\n"
     out, start = np.zeros(1), emulate(load_program(text).functions["k"])[1, 1]

@@ -1,7 +1,5 @@
 """Enumerations and tuples from outside: what Python computes with them."""
 
-from __future__ import annotations
-
 import enum
 
 import numba.cuda as cuda

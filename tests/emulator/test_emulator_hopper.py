@@ -1,7 +1,5 @@
 """Pipelines of TMA, mbarriers and wgmma: right ones are clean, wrong ones are named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, launch, line_of
@@ -164,9 +162,7 @@ def kernel():
         (256, 40, 232, True),  # 256 at the launch: nothing is lacking
     ],
 )
-def test_registers_are_those_of_the_launch(
-    threads: int, few: int, many: int, is_right: bool
-) -> None:
+def test_registers_are_those_of_the_launch(threads, few, many, is_right):
     program = HEADER + INTRINSICS + REGISTERS.format(few=few, many=many)
     profile = launch(program, 2, threads)
     line = line_of(program, f"more_registers({many})")

@@ -1,7 +1,5 @@
 """Hostile text ends quickly, with a rejection or a finding, and is never executed."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is worked out for many accesses at once, or ruled out cheaply, changes no count."""
 
-from __future__ import annotations
-
 import gc
 import platform
 import subprocess
@@ -129,11 +127,7 @@ CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_saves_time_changes_nothing(
-    usual: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[pytest.MonkeyPatch], None],
-) -> None:
+def test_what_saves_time_changes_nothing(usual, monkeypatch, change):
     change(monkeypatch)
     assert reports() == usual
 

@@ -1,7 +1,5 @@
 """Loops over zip, enumerate, rows and tuples: what Python itself goes through, item by item."""
 
-from __future__ import annotations
-
 import numpy as np
 from emulator_helpers import as_program, assert_as_in_python, rejection_codes, run_clean
 from every_case import every_case

@@ -1,7 +1,5 @@
 """Memory: bounds on every axis, poison until written, views, layouts, local and shared arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 from emulator_helpers import (
     as_program,

@@ -1,7 +1,5 @@
 """The functions of Python's module operator compute what its operators compute."""
 
-from __future__ import annotations
-
 import operator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands around a kernel as text means what Python would make of it, without running it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, run, run_clean

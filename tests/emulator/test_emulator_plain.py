@@ -1,7 +1,5 @@
 """Plain functions: what the walk returns is what Python returns, and no text can harm."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 
@@ -43,8 +41,6 @@ def same(left: object, right: object) -> bool:
         return len(left) == len(right) and all(map(same, left, right))
     return left == right or (isinstance(left, float) and math.isnan(left) and math.isnan(right))
 
-
-# --- texts that Python runs, too -------------------------------------------------------------
 
 PROGRAMS = {
     "ceiling division and ternary": """
@@ -194,12 +190,9 @@ def test_programs_give_what_python_gives(text, number, capsys):
     assert same(walked(text, number), by_python(text, number))
 
 
-# --- texts that are drawn --------------------------------------------------------------------
-
 names = st.sampled_from(["a", "b", "c"])
 literals = st.one_of(
-    st.integers(-20, 300).map(str),
-    st.sampled_from(["0.5", "2.0", "-1.25", "True", "False", "1e3"]),
+    st.integers(-20, 300).map(str), st.sampled_from(["0.5", "2.0", "-1.25", "True", "False", "1e3"])
 )
 BINARY = ["+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^"]
 CALLS = ["abs", "int", "float", "round", "bool", "math.ceil", "math.floor", "math.fabs"]
@@ -283,8 +276,6 @@ def test_drawn_programs_give_what_python_gives(body, a, b, c):
     text = "import math\ndef f(a, b, c):\n" + textwrap.indent(body, "    ") + "\n    return a, b, c"
     assert_walk_is_python(text, (a, b, c))
 
-
-# --- what an answer is handed, and what it is not -----------------------------------------------
 
 DEVICE = Record("device", {"warps": 48, "name": "A6000"})
 
@@ -450,8 +441,6 @@ def test_a_mistake_is_found_at_its_line(line, code):
     assert (found.code, found.line) == (code, 7)
     assert found.severity == "error"
 
-
-# --- functions of this very file, read where they stand -------------------------------------------
 
 SCALE = 3
 

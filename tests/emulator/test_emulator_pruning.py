@@ -1,7 +1,5 @@
 """What Numba leaves out since it knows a test beforehand is not typed; what it compiles, is."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import numpy as np

@@ -3,8 +3,6 @@
 Which of them Numba's compiler takes was tried with numba-cuda 0.30.
 """
 
-from __future__ import annotations
-
 import textwrap
 import types
 

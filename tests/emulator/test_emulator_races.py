@@ -1,7 +1,5 @@
 """What is told of a race, and what is none; the hazards themselves are in hazards/."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import codes, run

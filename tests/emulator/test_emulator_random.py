@@ -1,7 +1,5 @@
 """Random kernels give, thread for thread, what a reference for single threads gives."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, run_clean

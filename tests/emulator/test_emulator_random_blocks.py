@@ -4,8 +4,6 @@ With some of their barriers taken out, the races found are those that a plain se
 single access finds. HYPOTHESIS_PROFILE=nightly runs thousands of both.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

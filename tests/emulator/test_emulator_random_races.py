@@ -1,7 +1,5 @@
 """On random access patterns a race is found exactly when a pairwise search finds one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

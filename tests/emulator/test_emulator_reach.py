@@ -1,7 +1,5 @@
 """A read of what nobody wrote is an error where a result depends on it, and else a warning."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import run

@@ -3,8 +3,6 @@
 Numba's compiler was asked about each of them (numba-cuda 0.30): it compiles those that run here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, run, run_clean

@@ -1,7 +1,5 @@
 """Slices with a step, and `...`: the same elements as in NumPy, to read and to write."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, assert_as_in_python, rejection_codes, run, run_clean

@@ -1,7 +1,5 @@
 """The emulator gives every expression the type that Numba's compiler gives it."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

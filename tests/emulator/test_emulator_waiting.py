@@ -4,8 +4,6 @@ That the results are right is seen where Numba's simulator runs the same program
 (test_emulator_against_simulator.py), and in the sums of this file.
 """
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

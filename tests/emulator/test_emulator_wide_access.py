@@ -1,7 +1,5 @@
 """Accesses of 16 bytes: values, bounds, alignment, cost, and what Numba's compiler refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
@@ -16,9 +14,6 @@ IMPORT = "from course_lib.intrinsics import *"
 
 def numbers(*shape: int) -> np.ndarray:
     return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-
-
-# --- however it is imported ----------------------------------------------------------------------
 
 
 @every_case(
@@ -40,9 +35,6 @@ def test_known_however_imported(before: str, name: str) -> None:
     assert np.array_equal(out, numbers(8, 4).sum(axis=1))
 
 
-# --- values --------------------------------------------------------------------------------------
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from(["float32", "int32", "uint32"]),
@@ -50,9 +42,7 @@ def test_known_however_imported(before: str, name: str) -> None:
     st.integers(0, 99),
     st.sampled_from(["lockstep", "warps"]),
 )
-def test_a_permutation_through_shared_and_local_memory(
-    dtype: str, shape: tuple[int, ...], seed: int, schedule: str
-) -> None:
+def test_a_permutation_through_shared_and_local_memory(dtype, shape, seed, schedule):
     order = np.random.default_rng(seed).permutation(16)
     source, out = np.arange(64, dtype=dtype).reshape(shape), np.zeros(64, dtype)
     body = f"""
@@ -93,9 +83,6 @@ def test_words_of_16_bit_numbers() -> None:
     assert out[0] == int(A[10:12].view(np.uint32)[0])
     assert B.tolist() == [14, 15, 12, 13, 10, 11, 8, 9]
     assert C.tolist() == [0, 1, 1, 0]
-
-
-# --- faults --------------------------------------------------------------------------------------
 
 
 @every_case(
@@ -146,9 +133,6 @@ def test_what_the_compiler_refuses(statement: str) -> None:
     assert rejection_codes(program, *given) == ["compile-error"]
 
 
-# --- cost ----------------------------------------------------------------------------------------
-
-
 def test_cost_of_16_bytes_a_lane() -> None:
     body = """
         s = cuda.shared.array(1024, float32, alignment=16)
@@ -189,8 +173,6 @@ def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:
     for fragment, conflicts in (("store4(s", 0), ("s[4 * i] = 0", 3)):
         assert profile.lines[line_of(program, fragment)].shared_store_bank_conflicts == conflicts
 
-
-# --- loops that are written out ------------------------------------------------------------------
 
 LOOP = """
 import numpy as np

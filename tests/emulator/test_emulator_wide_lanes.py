@@ -4,8 +4,6 @@ Measured with `ncu --clock-control none` on an H200 (driver 580.159.04) on 2026-
 active: wavefronts for one warp's load. The patterns give the element that each lane reads.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from every_case import every_case
 

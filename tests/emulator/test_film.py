@@ -1,7 +1,5 @@
 """A film knows the values of a run: what was read and written, and what the variables held."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """cuda.fp16: every documented function, beside exact arithmetic or float64's, rounded once."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

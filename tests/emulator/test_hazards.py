@@ -4,8 +4,6 @@ Each runs in lockstep, warp by warp, and with the warps in two random orders. To
 `PYTHONPATH=. python tests/emulator/hazards`.
 """
 
-from __future__ import annotations
-
 import pytest
 from hazards import CATALOGUE, Hazard, faults_of, faults_of_twin
 from sampling import one_in

@@ -1,7 +1,5 @@
 """What may be an index, and what a refused one is told: the index's own kind, and its own mend."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, run_clean

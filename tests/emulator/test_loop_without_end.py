@@ -1,7 +1,5 @@
 """A launch that uses up its steps names the loop that took them, and how often that turned."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of

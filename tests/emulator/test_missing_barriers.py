@@ -1,7 +1,5 @@
 """Where one barrier is missing, one finding says so and names all lines that need it."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What stands around a kernel and is not used there does no harm, whatever it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """float64 is told of where the compiled kernel has it: not where the compiler narrows it away."""
 
-from __future__ import annotations
-
 import linecache
 import math
 

@@ -1,7 +1,5 @@
 """A name that nobody knows is told with the one that was perhaps meant, whatever it names."""
 
-from __future__ import annotations
-
 import numpy as np
 from every_case import every_case
 

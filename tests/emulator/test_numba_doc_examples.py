@@ -4,8 +4,6 @@ Their text is read from the installed Numba package; what their examples define 
 stands here. On a GPU Numba itself tests the same kernels.
 """
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from pathlib import Path
@@ -15,10 +13,7 @@ import numba.cuda.random
 import numpy as np
 import pytest
 from emulator_helpers import codes, launch
-from numba.cuda.random import (
-    init_xoroshiro128p_states_cpu,
-    xoroshiro128p_dtype,
-)
+from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 from sampling import few
 
 EXAMPLES = Path(numba.__file__).parent / "cuda" / "tests" / "doc_examples"

@@ -1,7 +1,5 @@
 """Each of forty planted costs is named, at the line where somebody marked it beforehand."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

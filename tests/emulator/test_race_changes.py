@@ -1,7 +1,5 @@
 """What a race on a cell loses is told as what the line does to the cell."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, rejection_codes

@@ -1,7 +1,5 @@
 """A signature has Numba compile a function where it stands; what changes later changes nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

@@ -1,7 +1,5 @@
 """A text that is no Python is told why in plain words, at its line; what Python reads is read."""
 
-from __future__ import annotations
-
 from every_case import every_case
 
 from course_lib.checking import examine_source

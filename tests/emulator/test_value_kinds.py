@@ -3,8 +3,6 @@
 Under every schedule, with counters and races on; and counted with the true size of an element.
 """
 
-from __future__ import annotations
-
 import math
 import pickle
 import textwrap

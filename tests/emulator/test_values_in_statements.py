@@ -1,7 +1,5 @@
 """Statements and kinds of values together: slices, loops and calls of records and the like."""
 
-from __future__ import annotations
-
 import enum
 
 import numpy as np

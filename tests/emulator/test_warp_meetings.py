@@ -1,7 +1,5 @@
 """Functions of whole warps whose lanes do not all come, or are not all named: what is undefined."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of

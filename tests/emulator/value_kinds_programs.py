@@ -4,8 +4,6 @@ Run as a script under NUMBA_ENABLE_CUDASIM=1 it writes the simulator's results i
 simulator computes with Python's and NumPy's types, so programs stand here whose values agree.
 """
 
-from __future__ import annotations
-
 import pickle
 import sys
 from collections.abc import Callable

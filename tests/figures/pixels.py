@@ -9,8 +9,6 @@ one of them in theirs are drawn. A difference of a pixel may be one of rounding:
 pictures.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The block and the tile stand where their queries and keys are, and meet in the scores."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib import figures

@@ -1,7 +1,5 @@
 """The figure on banks agrees with the emulator's counts, for made-up tiles and for launches."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import cuda, float32

@@ -1,7 +1,5 @@
 """The figure of fragments says what the PTX ISA says of lanes and registers."""
 
-from __future__ import annotations
-
 import pytest
 from test_gallery import look_at
 

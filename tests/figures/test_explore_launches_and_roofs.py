@@ -1,7 +1,5 @@
 """Figures on roofline, occupancy and thread tiles say what the data sheet and the formulas say."""
 
-from __future__ import annotations
-
 import random
 import re
 
@@ -48,17 +46,11 @@ def texts(figure: Interactive, **shown: str) -> dict[str, str]:
     return {name: patch["text"] for name, patch in state.items() if "text" in patch}
 
 
-# --- what holds for each --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["roofs", "launches", "thread_tile"])
 def test_a_figure_is_small_and_its_still_stands_alone(name, request):
     figure = request.getfixturevalue(name)
     assert figure.size_bytes < 150_000
     look_at(figure.still)
-
-
-# --- roofline -------------------------------------------------------------------------------------
 
 
 def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
@@ -69,9 +61,6 @@ def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
         figures.explore_roofline(tile=(0, 4))
     with pytest.raises(ValueError, match="At most 8"):
         figures.explore_roofline(points=POINTS * 5)
-
-
-# --- occupancy ------------------------------------------------------------------------------------
 
 
 def test_every_state_is_the_calculators(launches):

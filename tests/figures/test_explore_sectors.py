@@ -1,7 +1,5 @@
 """The figure on sectors agrees with FACTS' table and with the emulator's counts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

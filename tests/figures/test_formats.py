@@ -1,7 +1,5 @@
 """Roofs and errors of number formats stand where the data sheet and the measurements put them."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import pytest

@@ -1,7 +1,5 @@
 """What holds for every picture: words, size, nothing cut off, nothing written over something."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from dataclasses import replace

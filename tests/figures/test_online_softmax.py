@@ -1,7 +1,5 @@
 """An online softmax, step by step: what is shown is what the kernels have kept."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The student's own ladder is small while there is nothing in it, and has its text form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from course_lib import figures

@@ -1,7 +1,5 @@
 """The picture of a student's run shows who wrote what in that run, and nothing else."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -126,9 +124,7 @@ def copy_task(body: str) -> tuple[Task, Kernel]:
         ("out[i] = x[0]", "load of x, 1 sector; store of out, 4 sectors"),
     ],
 )
-def test_the_sectors_that_the_first_warp_touches(
-    body: str, told: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sectors_that_the_first_warp_touches(body, told, monkeypatch):
     task, kernel = copy_task(body)
     monkeypatch.setattr(student_run, "TASKS", {"copy": task})
     assert told in figures.own_run("copy", kernel).alt

@@ -1,7 +1,5 @@
 """A picture shows itself with its words, the same way every time, without pyplot."""
 
-from __future__ import annotations
-
 import base64
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tiles in time, through buffers and through a ring of stages: the plans, and what is said."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

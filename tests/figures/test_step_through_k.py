@@ -1,7 +1,5 @@
 """Stepping through K: every number comes from the run, and can be checked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

@@ -1,7 +1,5 @@
 """The pictures outside notebooks are there, and as large as they are drawn today."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The pieces of eight rows, and fragments: what the pictures say holds."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib import figures

@@ -1,7 +1,5 @@
 """Tiles in time: what a trace says of buffers, from kernels whose order is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

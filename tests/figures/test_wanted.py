@@ -1,7 +1,5 @@
 """What is wanted is what the task's own answer does: its numbers, and what they come from."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 
@@ -14,12 +12,7 @@ from sampling import one_in
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
 from course_lib.figures import specification as module
-from course_lib.figures.small_launch import (
-    NoPicture,
-    launch_answer,
-    origins,
-    touches_of,
-)
+from course_lib.figures.small_launch import NoPicture, launch_answer, origins, touches_of
 from course_lib.problems.table import problem_of
 
 PRODUCT = TASKS["naive_by_rows"]
@@ -93,9 +86,7 @@ def test_the_picture_says_what_the_reference_computes(task: Task) -> None:
     assert np.allclose(ran.output, task.reference(*ran.inputs.values()))
 
 
-def test_there_is_no_picture_of_a_task_that_is_unknown_or_has_nothing_to_show(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_there_is_no_picture_of_a_task_that_is_unknown_or_has_nothing_to_show(monkeypatch):
     with pytest.raises(NoPicture, match="no task 'put_eight'"):
         figures.wanted("put_eight")
     idle = kernel_task("pass", ("4", "4"), "idle", grid=(1,))
@@ -106,12 +97,7 @@ def test_there_is_no_picture_of_a_task_that_is_unknown_or_has_nothing_to_show(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "count"),
-    [
-        ("running_totals", 8),
-        ("grid_stride", 1),
-        ("naive_by_rows", 4),
-    ],
+    ("name", "count"), [("running_totals", 8), ("grid_stride", 1), ("naive_by_rows", 4)]
 )
 def test_what_a_thread_keeps_from_earlier_elements_is_a_source_too(name, count):
     """A running total is made of all that came before; another element of a loop is not. A row

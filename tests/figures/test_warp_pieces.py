@@ -1,7 +1,5 @@
 """What a warp owns: the shape that the picture tells, from kernels whose mapping is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numba import cuda, float32

@@ -1,7 +1,5 @@
 """The race: which read goes wrong in which order of the warps, and what becomes of C."""
 
-from __future__ import annotations
-
 import pytest
 from kernels_to_watch import EMPTY, LITERAL, PLAIN, TILED, kernel
 

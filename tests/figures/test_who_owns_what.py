@@ -1,7 +1,5 @@
 """Who owns what: the picture shows what each thread wrote in a run, right or wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from kernels_to_watch import EMPTY, PLAIN, TILED, flat, kernel

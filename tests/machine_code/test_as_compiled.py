@@ -1,7 +1,5 @@
 """Counts of machine code: against what Nsight Compute counted, and results against the source's."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import version
@@ -162,9 +160,7 @@ def _marks(name: str) -> Any:
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=_marks(each)) for each in PASSES_OF_H200]
 )
-def test_each_line_has_the_passes_that_nsight_compute_tells(
-    corpus: Any, shared_passes: Any, name: str
-) -> None:
+def test_each_line_has_the_passes_that_nsight_compute_tells(corpus, shared_passes, name):
     """What was counted is stored by the address of each instruction, so it speaks of the machine
     code of one compiler; another one may lay out some kernels otherwise."""
     launch, counted = shared_passes.launches()[name], PASSES_OF_H200[name]
@@ -211,9 +207,7 @@ def test_nsight_compute_s_page_of_instructions_is_read(shared_passes: Any) -> No
         *(pytest.param(cc, slice(None), marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
     ],
 )
-def test_other_styles_are_followed_to_the_source_s_result(
-    styles: Any, cc: str, some: slice
-) -> None:
+def test_other_styles_are_followed_to_the_source_s_result(styles, cc, some):
     """For 9.0 the comparison with an H200 does so, for all of them."""
     refused = {}
     for name, launch in [*styles.items()][some]:
@@ -239,9 +233,7 @@ def test_lines_add_up_to_the_launch(styles: Any) -> None:
     assert set(found.lines) & set(found.profile.lines)
 
 
-def test_an_instruction_that_is_followed_wrongly_gives_no_count(
-    styles: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_instruction_that_is_followed_wrongly_gives_no_count(styles, monkeypatch):
     def product_alone(lanes: Any, how: Any, given: Any) -> None:
         floats.fused(lanes, how, given[:3])
 
@@ -250,9 +242,7 @@ def test_an_instruction_that_is_followed_wrongly_gives_no_count(
         compiled(styles["matmul, flat"], "9.0")
 
 
-def test_an_instruction_that_is_not_followed_is_named_with_its_line(
-    styles: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_instruction_that_is_not_followed_is_named_with_its_line(styles, monkeypatch):
     monkeypatch.delitem(walker.OPERATIONS, "FFMA")
     with pytest.raises(NotCounted, match=r"can't be counted: FFMA .*, line \d+, is not followed"):
         compiled(styles["matmul, flat"], "9.0")
@@ -275,9 +265,7 @@ def test_the_launch_is_counted_as_it_was_before_it(corpus: Any) -> None:
     assert (data == 100).all()
 
 
-def test_the_second_table_stands_beside_the_first(
-    styles: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_second_table_stands_beside_the_first(styles, capsys):
     kernel, grid, block, arguments, _ = styles["matmul, flat"]
     profile = course_lib.emulate(kernel, steps=PATIENT_STEPS)[grid, block](*arguments)
     profile.show(as_compiled="7.5")

@@ -1,7 +1,5 @@
 """The report says what is missing in one sentence, and reads what ptxas says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Our occupancy agrees with cuda_occupancy.h, the calculator that NVIDIA ships with its runtime."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Each fp32 rung in machine code: registers, widths, share of multiply-adds, and its C++ twin."""
 
-from __future__ import annotations
-
 import json
 import os
 from concurrent.futures import ProcessPoolExecutor

@@ -1,7 +1,5 @@
 """Loops are found in the control flow, whatever the code between looks like."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.machine_code import sass

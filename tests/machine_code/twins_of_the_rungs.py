@@ -3,8 +3,6 @@
 `PYTHONPATH=. .venv-compiler/bin/python tests/machine_code/twins_of_the_rungs.py` writes it anew.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from concurrent.futures import ThreadPoolExecutor

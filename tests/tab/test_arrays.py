@@ -1,7 +1,5 @@
 """A line of NumPy becomes the array that NumPy would make, and nothing else is ever run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

@@ -1,7 +1,5 @@
 """The figures offered beside a verdict: those that fit, drawn from the answer's own run."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

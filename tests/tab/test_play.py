@@ -1,7 +1,5 @@
 """The playground: any kernel and launch, in every order of the warps, with lines and figures."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 from typing import Any
@@ -70,9 +68,7 @@ def test_what_cannot_run_is_told_as_a_finding(text: str, grid: Any, block: Any, 
         ("@staticmethod\ndef f(x):\n    x[0] = 1\n", {"x": "np.zeros(1)"}, "decorator in line 1"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_the_place_of_a_verdict(
-    text: str, arrays: dict[str, str], said: str
-) -> None:
+def test_what_cannot_be_read_is_told_in_the_place_of_a_verdict(text, arrays, said):
     found = play(text, 1, 64, arrays)
     assert said in found["status"] and found["status"] in unescape(found["html"])
     assert 'data-said="wrong"' in found["html"] and not found["outputs"]

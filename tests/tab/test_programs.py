@@ -1,7 +1,5 @@
 """A whole program in the playground: run as written, and what is not run is said line by line."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -35,9 +33,6 @@ def lines_not_run(found: dict[str, Any]) -> list[int]:
 
 def errors_of(found: dict[str, Any]) -> list[tuple[int, str]]:
     return [(each["line"], each["title"]) for each in found["marks"] if each["severity"] == "error"]
-
-
-# --- as Python does it --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +81,6 @@ def test_the_example_of_the_readme_prints_what_it_says(emulated: None, tmp_path:
     assert lines_not_run(found) == [] and errors_of(found)
     shown = play(text + "profile.show()\ncourse_lib.start()\nprint(profile.source)\n")
     assert len(lines_not_run(shown)) == 2
-
-
-# --- what is told -------------------------------------------------------------------------------
 
 
 RACE = """\
@@ -144,9 +136,7 @@ def test_arrays_and_figures_are_those_of_the_chosen_kernel() -> None:
         (ADD + "def f(n):\n    return f(n)\nf(1)\nadd[1, 1]()", 12, "too deeply"),
     ],
 )
-def test_where_python_stops_the_program_ends_with_a_finding(
-    text: str, line: int, said: str
-) -> None:
+def test_where_python_stops_the_program_ends_with_a_finding(text, line, said):
     found = play(HEAD + text)
     assert line in [line for line, _ in errors_of(found)], (found["marks"], found["not_run"])
     assert said in unescape(found["html"]) and 'data-said="wrong"' in found["html"]
@@ -285,9 +275,7 @@ def test_a_text_without_a_kernel_says_so() -> None:
          ["[1 2] 3 2", "[3 4] 7 4"], []),
     ],
 )  # fmt: skip
-def test_what_needs_a_line_that_was_not_run_is_not_run_either(
-    before: str, after: str, printed: list[str], not_run: list[int]
-) -> None:
+def test_what_needs_a_line_that_was_not_run_is_not_run_either(before, after, printed, not_run):
     text = f"import cupy as cp\n{ADD.strip()}\nfrom numba import cuda\nimport numpy as np\n\n"
     assert text.count("\n") == 9
     found = play(f"{text}a, n = np.ones(4), 3\n{before}\n{after}\nadd[1, 1]()\n")

@@ -1,7 +1,5 @@
 """The same answers in Pyodide as natively, byte for byte: right tasks, wrong ones, figures."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -96,9 +94,7 @@ def test_every_lesson_with_tasks_has_its_slips() -> None:
 
 
 @pytest.mark.slow
-def test_some_tasks_are_judged_alike_and_all_else_is(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_some_tasks_are_judged_alike_and_all_else_is(packed, monkeypatch):
     """Of every four answers one: by turns a right one, and one of the wrong ones of a task.
 
     All in one session, for Pyodide takes long to begin.

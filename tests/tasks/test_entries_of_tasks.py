@@ -1,7 +1,5 @@
 """What a task's entry may say: drawn sizes, other contents before, constants; and its mistakes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -71,9 +69,7 @@ BODY = (
         ("i < x", "i < 64 and i < x", "wrong-bounds-check", 7),
     ],
 )
-def test_drawn_sizes_and_other_contents_before(
-    monkeypatch: pytest.MonkeyPatch, old: str, new: str, code: str | None, line: int | None
-) -> None:
+def test_drawn_sizes_and_other_contents_before(monkeypatch, old, new, code, line):
     monkeypatch.setitem(TASKS, "every_second", every_second())
     report = examine_source("every_second", HEAD + BODY.replace(old, new), seed=2, debug=True)
     told = [(each.code, each.line) for each in report.errors[:1]]

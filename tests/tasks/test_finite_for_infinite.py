@@ -1,7 +1,5 @@
 """No finite number does for -inf, in whatever softmax: the scores of one launch lie far below."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

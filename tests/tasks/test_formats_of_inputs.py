@@ -1,7 +1,5 @@
 """Inputs of 16 bits: numbers for the reference, bits for the kernel, on every way through."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -62,9 +60,7 @@ def test_float32_is_left_alone_and_bits_are_those_of_the_upper_half() -> None:
 
 
 @pytest.mark.parametrize("of_b", ["float32", "float16"])
-def test_a_kernel_gets_the_format_and_the_reference_the_numbers(
-    monkeypatch: pytest.MonkeyPatch, of_b: str
-) -> None:
+def test_a_kernel_gets_the_format_and_the_reference_the_numbers(monkeypatch, of_b):
     task = add_task("float16", of_b)
     problem = problem_of(task)
     inputs = make_inputs(problem, Case((40,)), seed=2)

@@ -1,7 +1,5 @@
 """An answer with each size written out as a number passes no task, unless the task says it."""
 
-from __future__ import annotations
-
 import ast
 import re
 
@@ -88,9 +86,7 @@ def test_a_size_written_out_as_a_number_is_refused_or_said(task: Task) -> None:
         2,
     ),
 )
-def test_the_number_is_named_with_the_size_where_it_goes_wrong(
-    name: str, old: str, new: str, told: dict[str, object]
-) -> None:
+def test_the_number_is_named_with_the_size_where_it_goes_wrong(name, old, new, told):
     answer = IMPORTS + TASKS[name].answer.replace(old, new)
     report = examine_source(name, answer)
     line = max(n for n, each in enumerate(answer.splitlines(), 1) if new in each)

@@ -1,7 +1,5 @@
 """Tile kernels as answers: a third style passes, and what is no answer is refused."""
 
-from __future__ import annotations
-
 import re
 import types
 
@@ -290,9 +288,7 @@ def test_the_sides_of_the_tiles_of_one_launch_written_out_pass_nowhere(name: str
         assert not passes(name, text), side
 
 
-def test_names_stand_in_for_packages_that_are_not_installed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_names_stand_in_for_packages_that_are_not_installed(monkeypatch):
     def missing(name: str) -> types.ModuleType:
         raise ImportError(name)
 
@@ -323,9 +319,7 @@ def test_names_stand_in_for_packages_that_are_not_installed(
         ct.load(x, (0,), (16,))
 
 
-def test_check_takes_the_kernel_itself_and_shows_its_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_check_takes_the_kernel_itself_and_shows_its_line(capsys):
     @triton.jit
     def tl_copy(x, out, TILE: tl.constexpr):
         places = tl.program_id(1) * TILE + tl.arange(0, TILE)

@@ -1,7 +1,5 @@
 """A catalogue of races and broken barriers, each with its repaired twin, by families."""
 
-from __future__ import annotations
-
 import importlib
 
 from hazards.hazard import Hazard, faults_of, faults_of_twin

@@ -3,8 +3,6 @@
 PYTHONPATH=. python tests/emulator/hazards [FAMILY or part of a NAME …]
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -11,8 +11,6 @@ A line that begins with `#+` is there in the twin only, one that ends with `#-` 
 may be found on any other line. Every kernel has the same parameters, see `arguments`.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from dataclasses import dataclass
