@@ -84,4 +84,5 @@ if __name__ == "__main__":
     table = compiled(NAMES, CAPABILITIES)
     for each in NAMES:
         table[each]["source"] = fingerprint(each)
-    KEPT.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    rows = (f" {json.dumps(name)}: {json.dumps(row)}" for name, row in table.items())
+    KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
