@@ -355,20 +355,10 @@ def random_kernels(draw: Draw, depth: int = 2) -> RandomKernel:
     maker = Maker(draw)
     block = maker.block(depth)
     lines = [
-        "tid = cuda.grid(1)",
-        "if tid >= out_u.size:",
-        "    return",
-        "p = in_p[tid]",
-        "q = in_q[tid]",
-        "a = in_a[tid]",
-        "u = int64(p)",
-        "v = tid * 3",
-        "f = a",
-        "g = float32(0.5)",
-        "d = 0.25",
-        *block.lines,
-        *STORES,
-    ]
+        "tid = cuda.grid(1)", "if tid >= out_u.size:", "    return", "p = in_p[tid]",
+        "q = in_q[tid]", "a = in_a[tid]", "u = int64(p)", "v = tid * 3", "f = a",
+        "g = float32(0.5)", "d = 0.25", *block.lines, *STORES,
+    ]  # fmt: skip
     parameters = ", ".join(["in_p", "in_q", "in_a", *(f"out_{name}" for name in CHANGING)])
 
     def run(env: Environment) -> None:

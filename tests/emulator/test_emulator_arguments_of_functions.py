@@ -51,14 +51,10 @@ def test_a_kernel_takes_the_rest_as_a_tuple() -> None:
 
 
 REFUSED = {
-    "f()": "compile-error",
-    "f(1, d=3)": "compile-error",
-    "f(1, a=3)": "compile-error",
-    "f(1, 2, 3, 4)": "compile-error",
-    "three(*out)": "compile-error",
-    "f(**out)": "unsupported",
+    "f()": "compile-error", "f(1, d=3)": "compile-error", "f(1, a=3)": "compile-error",
+    "f(1, 2, 3, 4)": "compile-error", "three(*out)": "compile-error", "f(**out)": "unsupported",
     "max(*(1, 2))": "unsupported",
-}
+}  # fmt: skip
 
 
 @every_case("call", REFUSED)

@@ -8,13 +8,9 @@ USE = "N = 7\n@cuda.jit(device=True)\ndef use(f, x, {own}):\n    return f(x) + 0
 
 # What stands before the call of `use`, with what it gives; None is refused. Numba takes literals.
 AROUND = {
-    "y = 10": 13,
-    "y = 2.5": 5.5,
-    "y = -(2 + 3)": -2,
-    "y = 10\nz = y": 13,
-    "y = cuda.threadIdx.x": None,
-    "y = 10\nif out[0] > 5:\n    y = 11": None,
-}
+    "y = 10": 13, "y = 2.5": 5.5, "y = -(2 + 3)": -2, "y = 10\nz = y": 13,
+    "y = cuda.threadIdx.x": None, "y = 10\nif out[0] > 5:\n    y = 11": None,
+}  # fmt: skip
 INNER = "def f(x):\n    return x + y\n"
 
 

@@ -126,14 +126,11 @@ def identities(out, one, other):
 @every_case(
     "one, other, expected",
     [
-        (Size.small, Size.small, [1, 0, 1, 1, 0, 0]),
-        (Size.small, Size.large, [0, 1, 1, 0, 0, 0]),
-        (Size.small, Mode.little, [0, 1, 1, 1, 0, 0]),
-        (Mode.little, 2, [0, 1, 0, 1, 0, 0]),
-        (2, 2, [1, 0, 0, 1, 0, 1]),
-        (2, np.int32(2), [0, 1, 0, 1, 0, 1]),
+        (Size.small, Size.small, [1, 0, 1, 1, 0, 0]), (Size.small, Size.large, [0, 1, 1, 0, 0, 0]),
+        (Size.small, Mode.little, [0, 1, 1, 1, 0, 0]), (Mode.little, 2, [0, 1, 0, 1, 0, 0]),
+        (2, 2, [1, 0, 0, 1, 0, 1]), (2, np.int32(2), [0, 1, 0, 1, 0, 1]),
     ],
-)
+)  # fmt: skip
 def test_identity_of_numbers_is_of_value_and_type(one, other, expected) -> None:
     """As Numba's compiler makes it: the machine code was looked at."""
     out = np.zeros(6)

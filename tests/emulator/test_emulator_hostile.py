@@ -192,11 +192,8 @@ DECORATORS_AND_DEFAULTS = [
     "@cuda.jit(max_registers=__import__('os').getpid())\ndef kernel(out):\n    out[0] = 1",
     "@cuda.jit\ndef kernel(out, x=open('/tmp/course_lib_was_here', 'w')):\n    out[0] = 1",
     "@cuda.jit\ndef kernel(out: open('/tmp/course_lib_was_here', 'w')):\n    out[0] = 1",
-    "@cuda.jit\ndef kernel(*out):\n    out[0][0] = 1",
-    "@cuda.jit\ndef kernel(**out):\n    pass",
-    "@cuda.jit\nasync def kernel(out):\n    pass",
-    "class kernel:\n    pass",
-    "kernel = 5",
+    "@cuda.jit\ndef kernel(*out):\n    out[0][0] = 1", "@cuda.jit\ndef kernel(**out):\n    pass",
+    "@cuda.jit\nasync def kernel(out):\n    pass", "class kernel:\n    pass", "kernel = 5",
     "kernel = lambda out: open('/tmp/course_lib_was_here', 'w')",
     "def kernel(out):\n    out[0] = 1\nkernel = exec",
     "def kernel(out):\n    out[0] = 1\ndef kernel(out):\n    return open('x')",
@@ -210,7 +207,7 @@ DECORATORS_AND_DEFAULTS = [
     "from . import secrets\ndef kernel(out):\n    pass",
     "import course_lib.cli\ndef kernel(out):\n    x = course_lib.cli.main()",
     "from course_lib.checking import examine\ndef kernel(out):\n    x = examine('mat_add', out)",
-]
+]  # fmt: skip
 
 
 @every_case("text", DECORATORS_AND_DEFAULTS)

@@ -85,13 +85,9 @@ def test_indices_and_attributes(value: str) -> None:
 @every_case(
     ("shape", "size"),
     {
-        "SIDE": 8,
-        "(SIDE, 4)": 32,
-        "(SIDE, SIDE, 2)": 128,
-        "shape=(SIDE, 2)": 16,
-        "SHAPE": 24,
+        "SIDE": 8, "(SIDE, 4)": 32, "(SIDE, SIDE, 2)": 128, "shape=(SIDE, 2)": 16, "SHAPE": 24,
     }.items(),
-)
+)  # fmt: skip
 def test_shared_shapes(shape: str, size: int) -> None:
     out = np.zeros(1, np.int64)
     body = f"s = cuda.shared.array({shape}, dtype=float32)\nout[0] = s.size"

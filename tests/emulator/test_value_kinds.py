@@ -192,15 +192,12 @@ def test_libdevice_computes_what_its_names_say() -> None:
     wide = x.astype(np.float64)
     parts, rests = [math.frexp(v) for v in wide], [math.modf(v) for v in wide]
     expected = [
-        np.sin(x) + 1 / np.sqrt(wide),
-        np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
-        x.view(np.int32) >> 23,
-        wide**3 + 3 + np.array([math.erf(each) for each in wide]),
-        x * x + x + np.minimum(x, 1),
-        np.sin(wide) + 2 * np.cos(wide) + math.sqrt(0.5),
+        np.sin(x) + 1 / np.sqrt(wide), np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
+        x.view(np.int32) >> 23, wide**3 + 3 + np.array([math.erf(each) for each in wide]),
+        x * x + x + np.minimum(x, 1), np.sin(wide) + 2 * np.cos(wide) + math.sqrt(0.5),
         [m + 2 * e + r + 4 * w for (m, e), (r, w) in zip(parts, rests, strict=True)],
         [abs(i - 20) + 3 - 1 - i + i.bit_count() for i in range(40)],
-    ]
+    ]  # fmt: skip
     for row, right in zip(out, expected, strict=True):
         np.testing.assert_allclose(row, right, rtol=1e-6)
 

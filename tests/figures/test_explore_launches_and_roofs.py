@@ -89,11 +89,8 @@ def test_an_own_launch_is_the_start_and_among_the_values():
     own = figures.explore_occupancy("3090", 200, 43, 5000)
     shown = {control.key: control.values[control.start] for control in own.controls}
     assert shown == {
-        "gpu": "3090 (cc 8.6)",
-        "threads": "200",
-        "registers": "43",
-        "shared": "5,000 B",
-    }
+        "gpu": "3090 (cc 8.6)", "threads": "200", "registers": "43", "shared": "5,000 B",
+    }  # fmt: skip
     found = occupancy("3090", 200, 43, 5000)
     assert f"{found.warps} of {found.max_warps} warps" in own.sentence()
     with pytest.raises(ValueError):

@@ -18,20 +18,16 @@ NAMES = list(PATTERNS)
 TABLE = [
     ("neighbours: x[i]", 4, 0, 4, 1, "100 %"),
     *(("neighbours: x[i]", 4, shift, 5, 2, "80 %") for shift in range(1, 8)),
-    ("stride 2: x[2·i]", 4, 0, 8, 2, "50 %"),
-    ("stride 3: x[3·i]", 4, 0, 12, 3, "33.3 %"),
-    ("stride 4: x[4·i]", 4, 0, 16, 4, "25 %"),
-    ("stride 8: x[8·i]", 4, 0, 32, 8, "12.5 %"),
+    ("stride 2: x[2·i]", 4, 0, 8, 2, "50 %"), ("stride 3: x[3·i]", 4, 0, 12, 3, "33.3 %"),
+    ("stride 4: x[4·i]", 4, 0, 16, 4, "25 %"), ("stride 8: x[8·i]", 4, 0, 32, 8, "12.5 %"),
     ("stride 32: x[32·i]", 4, 0, 32, 32, "12.5 %"),
     ("a column, rows of 64: X[i, 0]", 4, 0, 32, 32, "12.5 %"),
-    ("all the same: x[0]", 4, 0, 1, 1, "12.5 %"),
-    ("reversed: x[31 - i]", 4, 0, 4, 1, "100 %"),
+    ("all the same: x[0]", 4, 0, 1, 1, "12.5 %"), ("reversed: x[31 - i]", 4, 0, 4, 1, "100 %"),
     ("rows of 16: X[i // 16, i % 16]", 4, 0, 4, 2, "100 %"),
     ("rows of 8: X[i // 8, i % 8]", 4, 0, 4, 4, "100 %"),
-    ("rows of 4: X[i // 4, i % 4]", 4, 0, 8, 8, "50 %"),
-    ("neighbours: x[i]", 8, 0, 8, 2, "100 %"),
+    ("rows of 4: X[i // 4, i % 4]", 4, 0, 8, 8, "50 %"), ("neighbours: x[i]", 8, 0, 8, 2, "100 %"),
     ("neighbours: x[i]", 16, 0, 16, 4, "100 %"),
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -75,16 +75,13 @@ def test_a_thread_may_own_several_elements() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"kernel": kernel(EMPTY)}, "still empty"),
-        ({"shape": (64, 64)}, "too many to click"),
-        ({"shape": (4,)}, "shape is"),
-        ({"block": (64, 32)}, "2048 threads"),
-        ({"block": (2, 2, 2)}, "one or two"),
-        ({"grid": 0}, "one or two"),
+        ({"kernel": kernel(EMPTY)}, "still empty"), ({"shape": (64, 64)}, "too many to click"),
+        ({"shape": (4,)}, "shape is"), ({"block": (64, 32)}, "2048 threads"),
+        ({"block": (2, 2, 2)}, "one or two"), ({"grid": 0}, "one or two"),
         ({"tile": 0}, "no block"),
         ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)")), "tile": 8}, "4 arguments"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_said_in_a_sentence(given: dict, words: str) -> None:
     with pytest.raises(NothingToDraw, match=words):
         who_owns_what(**given)

@@ -49,17 +49,13 @@ def figure(name: str, figure: str) -> Asked:
 
 
 OTHERS = [
-    played(NEIGHBOURS, 1, 64, VECTORS),
-    played(TILED, [2, 2], [8, 8], MATRICES),
-    played(TILED, [2, 2], [8, 8], MATRICES, figure="step"),
-    played("x = (", 1, 1, {}),
-    figure("one_tile_product", "banks"),
-    figure("one_tile_product", "owners"),
-    figure("place_the_barriers", "sectors"),
-    figure("place_the_barriers", "race"),
+    played(NEIGHBOURS, 1, 64, VECTORS), played(TILED, [2, 2], [8, 8], MATRICES),
+    played(TILED, [2, 2], [8, 8], MATRICES, figure="step"), played("x = (", 1, 1, {}),
+    figure("one_tile_product", "banks"), figure("one_tile_product", "owners"),
+    figure("place_the_barriers", "sectors"), figure("place_the_barriers", "race"),
     {"do": "answer", "id": "add_ten"},
     {"do": "restore", "file": '{"answers": {"put_seven": {"passed": true}}}'},
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

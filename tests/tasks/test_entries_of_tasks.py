@@ -13,18 +13,11 @@ from course_lib.registry.kinds import CONSTANTS, FUNCTION
 
 HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\n"
 GOOD: dict[str, object] = {
-    "id": "every_second",
-    "title": "Every second place",
-    "lesson": "00",
-    "parameters": ("out",),
-    "output": "out",
-    "block": (64,),
-    "shapes": ("n",),
-    "reference": None,
-    "hints": ("Which threads have an even number?",),
-    "given": "def every_second(out):\n    ...\n",
+    "id": "every_second", "title": "Every second place", "lesson": "00", "parameters": ("out",),
+    "output": "out", "block": (64,), "shapes": ("n",), "reference": None,
+    "hints": ("Which threads have an even number?",), "given": "def every_second(out):\n    ...\n",
     "answer": "def every_second(out):\n    out[0] = 1\n",
-}
+}  # fmt: skip
 LAUNCHES = Task(
     id="launches",
     title="How many blocks and threads",

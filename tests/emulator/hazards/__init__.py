@@ -5,16 +5,9 @@ import importlib
 from hazards.hazard import Hazard, faults_of, faults_of_twin
 
 FAMILIES = (
-    "barriers",
-    "divergence",
-    "buffers",
-    "warps",
-    "reductions",
-    "tiles",
-    "indirect",
-    "blocks",
+    "barriers", "divergence", "buffers", "warps", "reductions", "tiles", "indirect", "blocks",
     "atomics",
-)
+)  # fmt: skip
 
 CATALOGUE: dict[str, tuple[Hazard, ...]] = {
     family: importlib.import_module(f"hazards.{family}").HAZARDS for family in FAMILIES
