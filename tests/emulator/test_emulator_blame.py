@@ -26,26 +26,6 @@ def zeros(n: int = 32, dtype: type = np.float32) -> np.ndarray:
     return np.zeros(n, dtype)
 
 
-@pytest.mark.parametrize("update", ["s[d[t]] += 1", "s[d[t]] = s[d[t]] + 1"])
-def test_an_update_by_several_threads_is_one_race_and_names_atomics(update: str) -> None:
-    text = f"""def k(d, y):
-    s = cuda.shared.array(4, float32)
-    t = cuda.threadIdx.x
-    if t < 4:
-        s[t] = 0
-    cuda.syncthreads()
-    {update}
-    cuda.syncthreads()
-    y[t] = s[t % 4]
-"""
-    profile = launch(text, np.arange(32) % 4, zeros())
-    races = [each for each in profile.findings if each.code.startswith("race-")]
-    assert races and len({each.message for each in races}) == 1
-    assert all("cuda.atomic.add" in each.hint for each in races)
-    facts = facts_of(races[0].message)
-    assert facts["first_line"] == facts["second_line"]  # of an update, and not of two accesses
-
-
 def test_the_cell_that_is_quoted_reaches_the_output() -> None:
     text = """def k(x, y):
     s = cuda.shared.array(32, float32)

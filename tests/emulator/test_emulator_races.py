@@ -31,17 +31,6 @@ def test_a_race_names_lines_threads_and_cell() -> None:
     assert one_y == other_y and (one_x - other_x) % 8 in (1, 7)
 
 
-@pytest.mark.parametrize("schedule", ["warps", "shuffled"])
-def test_a_missing_barrier_shows_in_the_numbers(schedule: str) -> None:
-    body = SHARED + "s[i] = i\ncuda.syncthreads()\ns[i] = -1\n#\nout[i] = s[63 - i]"
-    wrong, right = np.zeros(64, np.float32), np.zeros(64, np.float32)
-    racy = body.replace("s[i] = -1\n#", "s[i] = i + 100")
-    run(racy, 1, 64, wrong, schedule=schedule)
-    run(racy.replace("i + 100\n", "i + 100\ncuda.syncthreads()\n"), 1, 64, right, schedule=schedule)
-    assert np.array_equal(right, 163 - np.arange(64))
-    assert not np.array_equal(wrong, right)
-
-
 def test_same_shape_arrays_on_one_line_are_two() -> None:
     body = """
         a, b = cuda.shared.array(64, float32), cuda.shared.array(64, float32)

@@ -65,23 +65,6 @@ def run_right(program: str, grid, block, *arguments) -> None:
             given[...] = result
 
 
-@pytest.mark.parametrize("m, k, n", [(4, 4, 4), (5, 23, 7), (33, 17, 40)])
-def test_matmul_through_shared_memory(m: int, k: int, n: int) -> None:
-    a, b, c = np.arange(m * k).reshape(m, k), np.ones((k, n)), np.zeros((m, n))
-    grid = -(-max(m, n, k) // 16)
-    program = example("matmul", "fast_matmul", constants="TPB = 16")
-    run_right(program, (grid, grid), (16, 16), a, b, c)
-    np.testing.assert_array_equal(c, a @ b)
-
-
-def test_a_function_for_the_processor_and_the_gpu() -> None:
-    x, y, z = np.array([1, 10, 234]), np.array([2, 2, 4014]), np.array([3, 14, 2211])
-    results = np.zeros(3)
-    run_right(example("cpu_gpu_compat", "f", "business_logic"), 1, 32, results, x, y, z)
-    expected = 4 * z * (2 * x - (4 * y) / 2 * np.pi)
-    np.testing.assert_allclose(results, expected, rtol=1e-15)
-
-
 def heat(steps: int, data: np.ndarray, k: float) -> np.ndarray:
     """The heat equation with cold walls, in NumPy."""
     for _ in range(steps):
@@ -115,12 +98,6 @@ def test_normal_numbers_are_numbas(dtype: str) -> None:
     np.testing.assert_allclose(out, expected, rtol=2e-6, atol=1e-6)
 
 
-def test_grid_synchronisation() -> None:
-    rows = np.zeros((9, 64), np.int32)
-    run_right(example("cg", "sequential_rows"), 2, 32, rows)
-    assert (rows == np.arange(9)[:, None]).all()
-
-
 def test_laplace() -> None:
     """Its last threads return before the barrier of the grid, which is a warning only."""
     data = np.zeros(101)
@@ -136,10 +113,3 @@ def test_sessionize_waits_for_the_grid_in_a_branch() -> None:
     profile = launch(program, 2, 32, users, times, np.zeros(64))
     assert "barrier-divergence" in codes(profile)
     assert "does not reach it" in profile.findings[0].message
-
-
-def test_ufunc_over_whole_arrays() -> None:
-    x = np.arange(10, dtype=np.float32) - 5
-    out = np.zeros_like(x)
-    run_right(example("ufunc", "f"), 1, 1, out, x)
-    np.testing.assert_allclose(out, np.sin(x), rtol=1e-6)
