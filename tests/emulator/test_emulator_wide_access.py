@@ -7,6 +7,7 @@ from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_lib.emulator.profile.request_costs import shared_cost
 from course_lib.wording.sentences import facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
@@ -228,3 +229,28 @@ def test_loops_that_cannot_be_written_out(loop: str, decorators: str) -> None:
     program = unrolled_program(loop, decorators)
     arguments = numbers(4), np.zeros(1, np.float32)
     assert rejection_codes(program, *arguments) == ["compile-error"]
+
+
+LANE = np.arange(32)
+
+# Bytes a lane, what lane i reads (in elements), wavefronts, bank conflicts.
+MEASURED = {
+    "8: broadcast": (8, 0 * LANE, 1, 0), "8: pairs": (8, LANE // 2, 1, 0),
+    "8: every other lane": (8, LANE // 4 * 2 + LANE % 2, 1, 0),
+    "8: lanes four apart": (8, LANE // 8 * 4 + LANE % 4, 2, 0),
+    "8: equal halves": (8, LANE % 16, 2, 0), "8: contiguous": (8, LANE, 2, 0),
+    "16: contiguous": (16, LANE, 4, 0), "16: broadcast": (16, 0 * LANE, 2, 0),
+    "16: lane // 4": (16, LANE // 4, 2, 0), "16: pairs": (16, LANE // 2, 2, 0),
+    "16: every other lane": (16, LANE // 4 * 2 + LANE % 2, 2, 0),
+    "16: lanes four apart": (16, LANE // 8 * 4 + LANE % 4, 4, 0),
+    "16: lane % 8": (16, LANE % 8, 4, 0), "16: lane % 4": (16, LANE % 4, 4, 0),
+    "16: lane % 2": (16, LANE % 2, 2, 0), "16: one bank group": (16, LANE * 8, 32, 28),
+    "4: contiguous": (4, LANE, 1, 0), "4: a column": (4, LANE * 32, 32, 31),
+}  # fmt: skip
+
+
+@every_case("name", MEASURED)
+def test_a_wide_load_costs_what_was_measured(name: str) -> None:
+    width, element, wavefronts, conflicts = MEASURED[name]
+    cost = shared_cost(element[None, :] * width, np.ones((1, 32), bool), width)
+    assert (cost.requests, cost.wavefronts, cost.bank_conflicts) == (1, wavefronts, conflicts)
