@@ -1,5 +1,6 @@
 """Counts of machine code: against what Nsight Compute counted, and results against the source's."""
 
+import importlib
 import json
 import sys
 from importlib.metadata import version
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 import course_lib
 from course_lib.compiled_counts import NotCounted, floats, walker
@@ -31,27 +33,23 @@ SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def reports(corpus: Any) -> Any:
-    """The launches of which Nsight Compute's counts are stored."""
+def benchmark(corpus: Any) -> Any:
+    """A module of the benchmarks, by its name."""
     sys.path.insert(0, BENCHMARKS)
-    try:
-        import ncu_reports
-
-        yield ncu_reports.launches()
-    finally:
-        sys.path.remove(BENCHMARKS)
+    yield importlib.import_module
+    sys.path.remove(BENCHMARKS)
 
 
 @pytest.fixture(scope="module")
-def styles(corpus: Any) -> Any:
-    """Kernels of many styles, each with a launch."""
-    sys.path.insert(0, BENCHMARKS)
-    try:
-        import as_compiled_kernels
+def reports(benchmark: Any) -> Any:
+    """The launches of which Nsight Compute's counts are stored."""
+    return benchmark("ncu_reports").launches()
 
-        yield as_compiled_kernels.launches()
-    finally:
-        sys.path.remove(BENCHMARKS)
+
+@pytest.fixture(scope="module")
+def styles(benchmark: Any) -> Any:
+    """Kernels of many styles, each with a launch."""
+    return benchmark("as_compiled_kernels").launches()
 
 
 def compiled(launch: Any, cc: str) -> Any:
@@ -100,19 +98,14 @@ MANY_TURNS = ("naive matmul", "coalesced matmul", "task eight_by_eight", "n-body
 @pytest.mark.parametrize(
     "costly", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
 )
-def test_many_styles_cost_what_an_h200_counted(corpus: Any, costly: bool) -> None:
+def test_many_styles_cost_what_an_h200_counted(benchmark: Any, costly: bool) -> None:
     """Passes that other traffic takes vary from run to run; the other counts are exact.
 
     The rungs, which take as long as all others, are held line by line below, too.
     """
     counted = json.loads((Path(__file__).parent / "as_compiled_H200.json").read_text())["kernels"]
-    sys.path.insert(0, BENCHMARKS)
-    try:
-        import as_compiled
-
-        everything = as_compiled.launches()
-    finally:
-        sys.path.remove(BENCHMARKS)
+    as_compiled = benchmark("as_compiled")
+    everything = as_compiled.launches()
     assert {*as_compiled.as_compiled_kernels.launches(), *MANY_TURNS} <= counted.keys()
     odd: list[tuple[object, ...]] = []
     names = [each for each in counted if (each.startswith("rung ") or each in MANY_TURNS) == costly]
@@ -137,13 +130,7 @@ PASSES_OF_H200 = SHARED_PASSES["kernels"]
 @pytest.fixture(scope="module")
 def shared_passes() -> Any:
     """The benchmark that counts passes by launch and by instruction."""
-    sys.path.insert(0, BENCHMARKS)
-    try:
-        import shared_passes
-
-        yield shared_passes
-    finally:
-        sys.path.remove(BENCHMARKS)
+    return module_at(Path(BENCHMARKS, "shared_passes.py"))
 
 
 # Numba takes some ten seconds for each. What they are made of is held with the rungs beside them:
