@@ -6,8 +6,12 @@ from typing import Any
 import pytest
 
 
-def some_or_many(some: int, many: int) -> list[Any]:
+def some_or_many(some: int, many: int, few: int = 0) -> list[Any]:
     """The values of a test's parameter `count`, with the marks of the sets that they belong to."""
     if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
         some = many
-    return [pytest.param(some, marks=pytest.mark.slow), pytest.param(many, marks=pytest.mark.long)]
+    marked = [
+        pytest.param(some, marks=pytest.mark.slow),
+        pytest.param(many, marks=pytest.mark.long),
+    ]
+    return [few, *marked] if few else marked

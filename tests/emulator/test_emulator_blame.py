@@ -32,26 +32,17 @@ REFUSED = {
     "out[0] = r[x]": ("float32 cannot be an index.", FLOAT),
     "out[0] = t[q]": ("bool cannot be an index.", BOOL),
     "out[0] = r[n]": (
-        "An index of a tuple must be a constant, unless all its items have the same type.", "",
-    ),
+        "An index of a tuple must be a constant, unless all its items have the same type.", ""),
     "cuda.atomic.add(out, (n,), 1)": (f"cuda.atomic.add {ONE_AXIS}.", "Leave out the brackets."),
-    "cuda.atomic.max(out, t, 1)": (
-        f"cuda.atomic.max {ONE_AXIS}.",
-        "There are several numbers in the brackets, as in a shape. Which one do you mean?",
-    ),
-    "cuda.atomic.add(m, n, 1)": (
-        "cuda.atomic.add needs 2 indices.",
-        "Write them as a tuple, in brackets, with one index for each axis.",
-    ),
+    "cuda.atomic.max(out, t, 1)": (f"cuda.atomic.max {ONE_AXIS}.",
+        "There are several numbers in the brackets, as in a shape. Which one do you mean?"),
+    "cuda.atomic.add(m, n, 1)": ("cuda.atomic.add needs 2 indices.",
+        "Write them as a tuple, in brackets, with one index for each axis."),
     "cuda.atomic.cas(k, None, 1, 2)": ("cuda.atomic.cas needs a number as its index.", ""),
-    "cuda.atomic.add(out, m, 1)": (
-        "cuda.atomic.add needs a number as its index.",
-        "An array holds many numbers. Do you mean its length, or one of its elements?",
-    ),
-    "cuda.atomic.inc(k, 0, 1)": (
-        "cuda.atomic.inc does not exist for elements of int32.",
-        "There is one for elements of uint32, uint64.",
-    ),
+    "cuda.atomic.add(out, m, 1)": ("cuda.atomic.add needs a number as its index.",
+        "An array holds many numbers. Do you mean its length, or one of its elements?"),
+    "cuda.atomic.inc(k, 0, 1)": ("cuda.atomic.inc does not exist for elements of int32.",
+        "There is one for elements of uint32, uint64."),
 }  # fmt: skip
 
 
@@ -188,8 +179,7 @@ REACHING = {
     "counts a loop": "for j in range(s[i] % 7):\n    out[i] = j",
     "is an index": "out[int(s[i]) % 4] = i + 5",
     "through memory": (
-        "t = cuda.shared.array(4, float32)\nt[i] = s[i]\ncuda.syncthreads()\nout[i] = t[3]"
-    ),
+        "t = cuda.shared.array(4, float32)\nt[i] = s[i]\ncuda.syncthreads()\nout[i] = t[3]"),
     "by an atomic": "cuda.atomic.add(s, i, 1)\nout[i] = s[i]",
     "a variable": "if i < 3:\n    x = 1\nout[i] = x",
     "is printed": "print(s[i])",

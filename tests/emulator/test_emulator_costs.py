@@ -302,24 +302,19 @@ def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_to
 # Each reads along an axis that a launch in one dimension does not have.
 READ_ALONG = {
     "a grid of two": "i, j = cuda.grid(2)\ncuda.atomic.add(y, i, a[i, j])",
-    "behind tests": (
-        "i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
-        "    cuda.atomic.add(y, i, a[i, j])"
-    ),
+    "behind tests": ("i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
+        "    cuda.atomic.add(y, i, a[i, j])"),
     "tests that turn back": (
         "i, j = cuda.grid(2)\nif i >= a.shape[0] or j >= a.shape[1]:\n    return\n"
-        "cuda.atomic.max(y, 0, a[i, j])"
-    ),
+        "cuda.atomic.max(y, 0, a[i, j])"),
     "the index of a thread": (
-        "i, j = cuda.threadIdx.x, cuda.threadIdx.y\ncuda.atomic.add(y, i, a[j][i])"
-    ),
+        "i, j = cuda.threadIdx.x, cuda.threadIdx.y\ncuda.atomic.add(y, i, a[j][i])"),
     "a variable from it": (
         "i = cuda.grid(1)\nj = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n"
-        "row = j * 2\ncuda.atomic.add(y, i, a[row, i])"
-    ),
+        "row = j * 2\ncuda.atomic.add(y, i, a[row, i])"),
     "by place": "p = cuda.grid(2)\nj = cuda.grid(2)[1]\ncuda.atomic.add(y, p[0], a[p[0], j])",
     "flat": ("i, j = cuda.grid(2)\nif i < 32 and j < n:\n    cuda.atomic.add(y, i, x[j * 32 + i])"),
-}
+}  # fmt: skip
 READ_ALONG |= {  # and updates
     "updates": "i, j = cuda.grid(2)\ncuda.atomic.add(a, (i, j), 1)",
     "updates behind tests": (
@@ -330,32 +325,25 @@ READ_ALONG |= {  # and updates
 RIGHT_WITHOUT = {
     "updates of a single row": "i, j = cuda.grid(2)\ncuda.atomic.add(row, (j, i), 1)",
     "updates of the first column": (
-        "i, j = cuda.grid(2)\nif j == 0:\n    cuda.atomic.add(a, (i, 0), 1)"
-    ),
+        "i, j = cuda.grid(2)\nif j == 0:\n    cuda.atomic.add(a, (i, 0), 1)"),
     "a single row": "i, j = cuda.grid(2)\ny[i] = row[j, i]",
     "a single channel": (
-        "i, j = cuda.grid(2)\nif i < y.size and j < one:\n    y[i] = row[j, i] * a[j, i]"
-    ),
+        "i, j = cuda.grid(2)\nif i < y.size and j < one:\n    y[i] = row[j, i] * a[j, i]"),
     "one row, as the shape says": (
         "i, j = cuda.grid(2)\nrows, columns = row.shape\nif j < rows and i < columns:\n"
-        "    y[i] = row[j, i] * a[i, j]"
-    ),
+        "    y[i] = row[j, i] * a[i, j]"),
     "a loop over the rest": (
         "i, j = cuda.grid(2)\ns = float32(0)\nfor k in range(j, a.shape[1], cuda.gridsize(2)[1]):"
-        "\n    s += a[k, i]\ny[i] = s"
-    ),
+        "\n    s += a[k, i]\ny[i] = s"),
     "threads counted through": (
-        "t = cuda.threadIdx.x + cuda.threadIdx.y * cuda.blockDim.x\ny[t] = x[t]"
-    ),
+        "t = cuda.threadIdx.x + cuda.threadIdx.y * cuda.blockDim.x\ny[t] = x[t]"),
     "blocks counted through": (
         "i = (cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x) * cuda.blockDim.x "
-        "+ cuda.threadIdx.x\nif i < 32:\n    y[i] = x[i]"
-    ),
+        "+ cuda.threadIdx.x\nif i < 32:\n    y[i] = x[i]"),
     "the first column alone": "i, j = cuda.grid(2)\nif j == 0:\n    y[i] = a[i, 0]",
     "neighbours around it": (
-        "i, j = cuda.grid(2)\ny[i] = halo[i, j] + halo[i, j + 1] + halo[i, j + 2]"
-    ),
-}
+        "i, j = cuda.grid(2)\ny[i] = halo[i, j] + halo[i, j + 1] + halo[i, j + 2]"),
+}  # fmt: skip
 
 
 @every_case(
@@ -413,19 +401,14 @@ def test_a_part_of_a_block_is_no_edge() -> None:
 
 
 EVERY_OTHER = {
-    "a branch": (
-        "if i % 2 == 0:\n    for k in range(40):\n        s += x[i] * k\n    y[i] = s",
-        "This branch splits",
-    ),
-    "a loop": (
-        "for k in range(40 if i % 2 == 0 else 0):\n    s += x[i] * k\ny[i] = s",
-        "This loop splits",
-    ),
+    "a branch": ("if i % 2 == 0:\n    for k in range(40):\n        s += x[i] * k\n    y[i] = s",
+        "This branch splits"),
+    "a loop": ("for k in range(40 if i % 2 == 0 else 0):\n    s += x[i] * k\ny[i] = s",
+        "This loop splits"),
     "after a return": (
         "if i % 2 == 1:\n    return\nfor k in range(40):\n    s += x[i] * k\ny[i] = s",
-        "reach this loop",
-    ),
-}
+        "reach this loop"),
+}  # fmt: skip
 
 
 @every_case(("body", "said"), EVERY_OTHER.values(), ids=EVERY_OTHER)
@@ -504,8 +487,7 @@ def test_a_sum_of_int32_that_wraps_is_told(body: str) -> None:
 
 ENDLESS = {  # the body, what is told, and whether more steps may end it
     "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.atomic.exch(x, 0, 0)": (
-        "waiting for a lock", False,
-    ),
+        "waiting for a lock", False),
     "k = 0\nwhile x[0] == 0:\n    k += 1": ("nothing that could end it had changed", False),
     "k = 0\nwhile k < 10**9:\n    k += 1": ("when the 10,000 steps", True),
 }  # fmt: skip

@@ -390,15 +390,13 @@ def test_pythons_own_modules_stay_out() -> None:
 UNPACKED = {
     "a row": ("x, y = a[i]", [[1, 2], [3, 4], [5, 6], [7, 8]], [2, 12, 30, 56]),
     "in a loop": (
-        "y = 1\nfor u, v in a:\n    y += u * v\nx = i", [[1, 2], [3, 4]], [0, 15, 30, 45]
-    ),
+        "y = 1\nfor u, v in a:\n    y += u * v\nx = i", [[1, 2], [3, 4]], [0, 15, 30, 45]),
     "rows": ("u, v = a\nx, y = u[i], v[i]", [[1, 2, 3, 4], [5, 6, 7, 8]], [5, 12, 21, 32]),
     "flat": ("x, y, u, v = a.flat", [[1, 2], [3, 4]], [2] * 4),
     "local": ("s = cuda.local.array(2, int64)\ns[0], s[1] = i, 5\nx, y = s", [[0]], [0, 5, 10, 15]),
     "swapped": (
         "s = cuda.local.array(2, int64)\ns[0], s[1] = i, 5\ns[1], s[0] = s\nx, y = s[0], s[1] + 1",
-        [[0]], [5, 10, 15, 20],
-    ),
+        [[0]], [5, 10, 15, 20]),
 }  # fmt: skip
 
 
@@ -428,15 +426,11 @@ def test_what_numba_unpacks_and_the_emulator_does_not() -> None:
 NONE = {
     "asked": "out[0] = 0 if flag is None else 1",
     "a branch": "if flag is None:\n    out[0] = 2\nelse:\n    out[0] = 3 * flag",
-    "an array or nothing": (
-        "part = cuda.local.array(2, float64) if flag is not None else None\n"
-        "if part is not None:\n    part[0] = 7\n    out[0] = part[0]\nelse:\n    out[0] = 8"
-    ),
-    "asked by a name": (
-        "given = flag is not None\n"
-        "part = cuda.local.array(2, float64) if given else None\nout[0] = 5"
-    ),
-}
+    "an array or nothing": ("part = cuda.local.array(2, float64) if flag is not None else None\n"
+        "if part is not None:\n    part[0] = 7\n    out[0] = part[0]\nelse:\n    out[0] = 8"),
+    "asked by a name": ("given = flag is not None\n"
+        "part = cuda.local.array(2, float64) if given else None\nout[0] = 5"),
+}  # fmt: skip
 WITHOUT, WITH_TWO = [0, 2, 8, 5], [1, 6, 7, 5]
 
 

@@ -78,12 +78,7 @@ def check_blocks(kernel: BlockKernel, seed: int, schedule: str) -> None:
         )
 
 
-@given(block_kernels(), st.integers(0, 1000), SCHEDULES)
-def test_random_kernel(kernel: BlockKernel, seed: int, schedule: str) -> None:
-    check_blocks(kernel, seed, schedule)
-
-
-@pytest.mark.parametrize("count", some_or_many(100, 1000))
+@pytest.mark.parametrize("count", some_or_many(100, 1000, few=25))
 def test_many_random_blocks(count: int) -> None:
     @settings(max_examples=count)
     @given(block_kernels(), st.integers(0, 1000), SCHEDULES)
@@ -140,13 +135,7 @@ def compare_races(kernel: BlockKernel, schedule: str) -> None:
         assert lines <= there[array], f"{schedule}: {array}: {lines} of {there[array]}\n{text}"
 
 
-@settings(max_examples=15)
-@given(kernels_lacking_barriers(), SCHEDULES)
-def test_races_are_those_that_a_search_finds(kernel: BlockKernel, schedule: str) -> None:
-    compare_races(kernel, schedule)
-
-
-@pytest.mark.parametrize("count", some_or_many(40, 400))
+@pytest.mark.parametrize("count", some_or_many(40, 400, few=15))
 def test_many_races_are_those_that_a_search_finds(count: int) -> None:
     @settings(max_examples=count)
     @given(kernels_lacking_barriers(), SCHEDULES)
@@ -255,12 +244,7 @@ def check_pattern(pattern: Pattern, schedule: str) -> None:
     assert found <= expected, (found, expected, pattern)
 
 
-@given(patterns())
-def test_random_pattern(pattern: Pattern) -> None:
-    check_pattern(pattern, "lockstep")
-
-
-@pytest.mark.parametrize("count", some_or_many(100, 1000))
+@pytest.mark.parametrize("count", some_or_many(100, 1000, few=25))
 def test_many_random_patterns(count: int) -> None:
     @settings(max_examples=count)
     @given(patterns(), st.sampled_from(["lockstep", "warps", "shuffled"]))

@@ -148,50 +148,40 @@ ENDING = {  # after more turns than it takes until somebody looks for a repetiti
     "what it stores it reads": "while out[0] < 1100:\n    out[0] += 1",
     "by an atomic": "while cuda.atomic.add(out, 0, 1) < 1100:\n    pass",
     "in a local array": (
-        "a = cuda.local.array(1, float32)\na[0] = 0\nwhile a[0] < 1100:\n    a[0] += 1"
-    ),
+        "a = cuda.local.array(1, float32)\na[0] = 0\nwhile a[0] < 1100:\n    a[0] += 1"),
     "what another name stores": "k = 0\nsame = out\nwhile out[0] < 1100:\n    same[0] += 1",
     "what a part stores": "part = out[0:1]\nwhile out[0] < 1100:\n    part[0] += 1",
     "what a function stores": "while out[0] < 1100:\n    more(out)",
     "what a function returns": "k = 0\nwhile next_of(k) < 1100:\n    k = next_of(k)",
     "what the same array under another name stores": (
-        "k = 0\nwhile out[0] < 1100:\n    k += 1\n    again[0] = k"
-    ),
+        "k = 0\nwhile out[0] < 1100:\n    k += 1\n    again[0] = k"),
     "a break under a break": (
         "k, done = 0, False\nwhile True:\n    k += 1\n    if k < 1100:\n        continue\n"
-        "    done = True\n    if done:\n        break"
-    ),
+        "    done = True\n    if done:\n        break"),
     "a return within a loop": (
         "k = 0\nwhile True:\n    k += 1\n    for j in range(2):\n        if k + j > 1100:\n"
-        "            return"
-    ),
+        "            return"),
     "a condition of a condition": (
         "k, a, b = 0, 0, 0\nwhile a == 0:\n    k += 1\n    if k > 1100:\n        b = 1\n"
-        "    if b:\n        a = 1"
-    ),
+        "    if b:\n        a = 1"),
     "an item of two": "k, j = 0, 0\nwhile j < 1100:\n    k, j = k + 1, k",
     "a name in an expression": "k = 0\nwhile True:\n    if (k := k + 1) > 1100:\n        break",
     "a shuffle": (
-        "k, j = 0, 0\nwhile j < 1100:\n    k += 1\n    j = cuda.shfl_sync(0xFFFFFFFF, k, 0)"
-    ),
+        "k, j = 0, 0\nwhile j < 1100:\n    k += 1\n    j = cuda.shfl_sync(0xFFFFFFFF, k, 0)"),
     "a variable": "k = 0\nwhile k < 1100:\n    k += 1",
     "a count that is stored": "k = 0\nwhile out[0] < 1100:\n    k += 1\n    out[0] = k",
     "a flag by a count": (
         "k = 0\nwhile out[0] == 0:\n    out[0] = 1\n    k += 1\n    if k < 1100:\n"
-        "        out[0] = 0"
-    ),
+        "        out[0] = 0"),
     "a count in another array": (
         "a = cuda.local.array(1, int32)\na[0] = 0\nwhile out[0] == 0:\n    a[0] += 1\n"
-        "    out[0] = a[0] // 1100"
-    ),
+        "    out[0] = a[0] // 1100"),
     "a flag at an index that grows": (
         "a, k = cuda.local.array(1200, int32), 0\nfor j in range(1200):\n    a[j] = 0\n"
-        "while a[1100] == 0:\n    a[k] = 1\n    k += 1"
-    ),
+        "while a[1100] == 0:\n    a[k] = 1\n    k += 1"),
     "a variable of every tenth turn": (
-        "k, j = 0, 0\nwhile k < 110:\n    j = (j + 1) % 10\n    k += j == 0"
-    ),
-}
+        "k, j = 0, 0\nwhile k < 110:\n    j = (j + 1) % 10\n    k += j == 0"),
+}  # fmt: skip
 
 
 @every_case("body", ENDING.values(), ids=ENDING)

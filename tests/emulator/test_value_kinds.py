@@ -108,19 +108,15 @@ def test_a_field_is_counted_at_its_own_bytes() -> None:
 
 RACING = {
     "one field of one record": ("s[0].x = t", True),
-    "two fields of one record": (
-        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
-        False,
-    ),
-    "a field and the whole": (
-        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
-        True,
-    ),
+    "two fields of one record": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
+        False),
+    "a field and the whole": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
+        True),
     "elements of one field": ("s[0].v[t] = 1", False),
     "one element of one field": ("s[0].v[t // 2] = t", True),
     "a record each": ("s[t] = a[t]", False),
     "real and imaginary parts": ("z.real[0] = 1\n    z.imag[0] = 2", True),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("where", ["shared", "global"])

@@ -177,26 +177,15 @@ def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        (
-            "ct_row_sum",
-            "axis=1)\n    ct",
-            "axis=0)\n    ct",
-            "other axis in `ct.sum(tile, axis=0)`",
-        ),
-        (
-            "tl_row_sum",
-            "range(0, N, TN):\n        ks = first +",
-            "range(tl.cdiv(N, TN)):\n        ks = first +",
-            "multiply or divide `first` by",
-        ),
-        (
-            "ct_softmax",
-            "        total = total * ct.exp(top - new) +",
+        ("ct_row_sum", "axis=1)\n    ct", "axis=0)\n    ct",
+            "other axis in `ct.sum(tile, axis=0)`"),
+        ("tl_row_sum", "range(0, N, TN):\n        ks = first +",
+            "range(tl.cdiv(N, TN)):\n        ks = first +", "multiply or divide `first` by"),
+        ("ct_softmax", "        total = total * ct.exp(top - new) +",
             "        top = new\n        total = total * ct.exp(top - new) +",
-            "swap `top = new` and the next statement",
-        ),
+            "swap `top = new` and the next statement"),
     ],
-)
+)  # fmt: skip
 def test_what_is_quoted_is_what_has_to_change(name: str, old: str, new: str, words: str) -> None:
     text = TASKS[name].answer.replace(old, new)
     if name == "ct_softmax":  # and no longer below
