@@ -98,6 +98,12 @@ def test_normal_numbers_are_numbas(dtype: str) -> None:
     np.testing.assert_allclose(out, expected, rtol=2e-6, atol=1e-6)
 
 
+def test_grid_synchronisation() -> None:
+    rows = np.zeros((9, 64), np.int32)
+    run_right(example("cg", "sequential_rows"), 2, 32, rows)
+    assert (rows == np.arange(9)[:, None]).all()
+
+
 def test_laplace() -> None:
     """Its last threads return before the barrier of the grid, which is a warning only."""
     data = np.zeros(101)

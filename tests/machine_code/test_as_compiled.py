@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from by_path import module_at
 
 import course_lib
 from course_lib.compiled_counts import NotCounted, floats, walker
@@ -33,7 +32,7 @@ SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def benchmark(corpus: Any) -> Any:
+def benchmark() -> Any:
     """A module of the benchmarks, by its name."""
     sys.path.insert(0, BENCHMARKS)
     yield importlib.import_module
@@ -41,13 +40,13 @@ def benchmark(corpus: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def reports(benchmark: Any) -> Any:
+def reports(corpus: Any, benchmark: Any) -> Any:
     """The launches of which Nsight Compute's counts are stored."""
     return benchmark("ncu_reports").launches()
 
 
 @pytest.fixture(scope="module")
-def styles(benchmark: Any) -> Any:
+def styles(corpus: Any, benchmark: Any) -> Any:
     """Kernels of many styles, each with a launch."""
     return benchmark("as_compiled_kernels").launches()
 
@@ -98,7 +97,7 @@ MANY_TURNS = ("naive matmul", "coalesced matmul", "task eight_by_eight", "n-body
 @pytest.mark.parametrize(
     "costly", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
 )
-def test_many_styles_cost_what_an_h200_counted(benchmark: Any, costly: bool) -> None:
+def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, costly: bool) -> None:
     """Passes that other traffic takes vary from run to run; the other counts are exact.
 
     The rungs, which take as long as all others, are held line by line below, too.
@@ -128,9 +127,9 @@ PASSES_OF_H200 = SHARED_PASSES["kernels"]
 
 
 @pytest.fixture(scope="module")
-def shared_passes() -> Any:
+def shared_passes(benchmark: Any) -> Any:
     """The benchmark that counts passes by launch and by instruction."""
-    return module_at(Path(BENCHMARKS, "shared_passes.py"))
+    return benchmark("shared_passes")
 
 
 # Numba takes some ten seconds for each. What they are made of is held with the rungs beside them:
