@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -224,9 +225,10 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 
 def write(path: Path, plain: dict[str, Any]) -> None:
-    """Write a file of results."""
+    """Write a file of results, with a line for each kernel."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+    rows = re.sub(r"\n {3,}|\n  (?=[}\]])", "", json.dumps(plain, indent=1))
+    path.write_text(rows + "\n", encoding="utf-8")
 
 
 def main() -> int:

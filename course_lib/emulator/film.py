@@ -16,7 +16,7 @@ from course_lib.emulator.launch import emulate
 from course_lib.emulator.machine.events import Frame, Observer
 from course_lib.emulator.profile.profile import Profile
 from course_lib.emulator.run import LANES_AT_ONCE
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
+from course_lib.emulator.state.lanes import LaneSpace, Mask
 from course_lib.emulator.state.memory import Access, Memory
 
 # A film of more statements is a kernel that does not end, or too long to watch.
@@ -96,10 +96,6 @@ class Film:
     def place(self, lane: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Block and thread of a lane, each as (x, y, z)."""
         return self.space.describe(lane)
-
-    def warp(self, lane: int) -> int:
-        """The number of the lane's warp within its block."""
-        return lane % self.block_size // WARP_SIZE
 
     def value(self, variables: Mapping[str, Any], name: str) -> np.ndarray | None:
         """A variable's value in every lane; None if it has none, or is no number."""

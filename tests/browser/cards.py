@@ -1,7 +1,5 @@
 """What a person does with a figure to play with, or a quick check, on any page that shows one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

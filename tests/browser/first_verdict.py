@@ -4,8 +4,6 @@ Prints the table of docs/book.md. Every line is a browser that has been as far a
 the seconds go from the press of Check until the verdict can be read.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import tempfile

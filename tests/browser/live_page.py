@@ -1,7 +1,5 @@
 """What a person does with the live cells of a page of the book, and what the page then says."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Locator, Page, expect
 
 LESSON = "notebooks/00_start_here.html"

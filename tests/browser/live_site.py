@@ -4,8 +4,6 @@ Its Python is what tests/pyodide_files.py finds; where that is missing, only wha
 can be tried. With MATMUL_LADDER_CDN=1 the site fetches it from the CDN, as the published one does.
 """
 
-from __future__ import annotations
-
 import functools
 import http.server
 import os

@@ -1,7 +1,5 @@
 """What a person does with a notebook in JupyterLab, as functions on Playwright's page."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from urllib.parse import urlsplit

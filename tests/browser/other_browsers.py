@@ -4,8 +4,6 @@ Firefox hears Marionette, JSON over TCP; WebKit hears WebDriver, JSON over HTTP,
 screen, which Xvfb is.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -3,43 +3,24 @@
 Sites that hold their own Pyodide ask nobody else: see test_live_cells_in_browser.
 """
 
-from __future__ import annotations
-
 import functools
 import http.server
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from cards import (
-    FIGURES,
-    QUICK_CHECKS,
-    answer,
-    look,
-    move_first_control,
-    quick_checks_of,
-    started,
-)
+from cards import FIGURES, QUICK_CHECKS, answer, look, move_first_control, quick_checks_of, started
+from live_site import BOOK, Silent
 
 from course_lib.curriculum import LESSONS
 from course_lib.tab.pyodide import CDN
-
-SITE = Path(__file__).resolve().parents[2] / "executed" / "book"
-
-
-class Silent(http.server.SimpleHTTPRequestHandler):
-    """A file server without a word for each file."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Where a plain file server shows the book that the step before has built."""
-    assert (SITE / "index.html").exists(), "build it: python3 course.py book --out executed/book"
-    handler = functools.partial(Silent, directory=SITE)
+    assert (BOOK / "index.html").exists(), "build it: python3 course.py book --out executed/book"
+    handler = functools.partial(Silent, directory=BOOK)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

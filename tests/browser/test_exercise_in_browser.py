@@ -1,7 +1,5 @@
 """A student opens an exercise, checks it unsolved, types a solution, and reads the verdict."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

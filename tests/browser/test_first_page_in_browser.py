@@ -1,14 +1,12 @@
 """The book's first page: a newcomer's first verdict, after a reload, and without a network."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import other_browsers
 import pytest
-from live_page import RIGHT, WRONG
+from live_page import RIGHT, WRONG, cell, press, said, write
 from live_site import SAVES_DATA, Site
 from playwright.sync_api import BrowserContext, Locator, Page, Request, expect
 
@@ -35,7 +33,7 @@ def user(browser) -> Iterator[BrowserContext]:
 
 
 def first_task(page: Page) -> Locator:
-    return page.locator('.ml-live[data-id="put_seven"][data-started]')
+    return cell(page, "put_seven")
 
 
 def is_ready(page: Page, site: Site) -> bool:
@@ -53,14 +51,12 @@ def until_ready(page: Page, site: Site) -> None:
 
 
 def check(live: Locator, text: str) -> None:
-    live.locator(".cm-content").click()
-    live.page.keyboard.press("Control+a")
-    live.page.keyboard.insert_text(text)
-    live.get_by_role("button", name="Check", exact=True).click()
+    write(live, text)
+    press(live, "Check")
 
 
-def status(live: Locator, words: str, timeout: float = FIRST) -> None:
-    expect(live.locator(".status")).to_contain_text(words, timeout=timeout)
+def status(live: Locator, words: str, timeout: int = FIRST) -> None:
+    said(live, words, timeout)
 
 
 def test_a_first_visit_judges_outlives_a_reload_and_keeps_the_course(user, judge) -> None:
@@ -127,17 +123,17 @@ def test_who_saves_data_is_asked(user, judge) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("browser_of", [other_browsers.firefox, other_browsers.webkit])
 def test_other_browsers_judge_as_chromium_does(browser_of, judge, tmp_path: Path) -> None:
-    cell = "document.querySelector('.ml-live[data-id=put_seven][data-started]')"
-    said = f"{cell}.querySelector('.status').textContent"
+    live = "document.querySelector('.ml-live[data-id=put_seven][data-started]')"
+    told = f"{live}.querySelector('.status').textContent"
     try:
         with browser_of(tmp_path) as window:
             window.open(f"{judge.address}/index.html")
-            window.until(cell, FIRST / 1000)
-            window.run(f"{cell}.querySelector('.check').click()")
-            window.until(f"{said}.includes('No answer yet.')", FIRST / 1000)
+            window.until(live, FIRST / 1000)
+            window.run(f"{live}.querySelector('.check').click()")
+            window.until(f"{told}.includes('No answer yet.')", FIRST / 1000)
             offline = "document.querySelector('.ml-progress .offline').textContent"
             window.until(f"{offline}.includes('{KEPT}')", FIRST / 1000)
             window.open(f"{judge.address}/index.html?again")
-            window.until(f"{said}.includes('Checked before')", FIRST / 1000)
+            window.until(f"{told}.includes('Checked before')", FIRST / 1000)
     except other_browsers.NotInstalled as missing:
         pytest.skip(str(missing))

@@ -1,7 +1,5 @@
 """The pages of grading as a student and an instructor open them: from a file, in any browser."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,9 +62,7 @@ def reader(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Browser
 
 
 @pytest.mark.parametrize("width", [390, 1200])
-def test_a_page_is_whole_legible_and_silent(
-    reader: BrowserContext, written: Path, width: int, request: pytest.FixtureRequest
-) -> None:
+def test_a_page_is_whole_legible_and_silent(reader, written, width, request):
     page = reader.new_page()
     page.set_viewport_size({"width": width, "height": 900})
     said: list[str] = []

@@ -1,7 +1,5 @@
 """Every lesson in JupyterLab: it runs, nothing is red, figures and quick checks respond."""
 
-from __future__ import annotations
-
 import pytest
 from cards import (
     FIGURES,

@@ -3,8 +3,6 @@
 A cold start of Python is what costs. So one browser goes through all tests, and keeps its memory.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 
@@ -348,9 +346,7 @@ def test_live_a_long_check_is_stopped_and_the_next_one_works(user, judge, asked_
     assert asked_elsewhere == []
 
 
-def test_live_the_verdict_stands_while_the_cause_is_searched_for(
-    user, judge, asked_elsewhere
-) -> None:
+def test_live_the_verdict_stands_while_the_cause_is_searched_for(user, judge, asked_elsewhere):
     page = user.new_page()
     page.goto(f"{judge.address}/{EXERCISE}")
     live = cell(page, "matmul_tiled")

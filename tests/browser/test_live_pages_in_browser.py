@@ -1,7 +1,5 @@
 """Pages with live cells, as far as they work without Python: typing, keeping, offline, barriers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 The cards are those stored in the notebooks, all on one plain page, as in a book: without a kernel.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

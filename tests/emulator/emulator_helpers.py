@@ -1,7 +1,5 @@
 """Short ways to run a kernel that is given as text; and programs on Numba's own simulator."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

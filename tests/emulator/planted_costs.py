@@ -4,8 +4,6 @@ They were written and marked before anything of them ran, by somebody who had no
 that finds costs, and no mark was moved afterwards.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ plain Python, one thread after another. The kernels are right by construction: t
 of their own, and read others' only after a barrier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,12 +105,9 @@ class BlockMaker(Maker):
         test, value = self.condition(2), self.expression(kind, 2)
         step = self.pick([1, 31, 32, 33])
         lines = [
-            f"if {test.text}:",
-            f"    s_{kind}[i] = {value.text}",
-            "cuda.syncthreads()",
-            f"{name} = s_{kind}[(i + {step}) % {THREADS}]",
-            "cuda.syncthreads()",
-        ]
+            f"if {test.text}:", f"    s_{kind}[i] = {value.text}", "cuda.syncthreads()",
+            f"{name} = s_{kind}[(i + {step}) % {THREADS}]", "cuda.syncthreads()",
+        ]  # fmt: skip
 
         def run(block: Block) -> None:
             for i, env in enumerate(block.threads):
@@ -167,14 +162,10 @@ class BlockMaker(Maker):
         name = self.variable("int64")
         where = self.expression("int64", 2)
         lines = [
-            f"if i < {BINS}:",
-            "    tally[i] = 0",
-            "cuda.syncthreads()",
-            f"cuda.atomic.add(tally, {where.text} % {BINS}, 1)",
-            "cuda.syncthreads()",
-            f"{name} = int64(tally[i % {BINS}])",
-            "cuda.syncthreads()",
-        ]
+            f"if i < {BINS}:", "    tally[i] = 0", "cuda.syncthreads()",
+            f"cuda.atomic.add(tally, {where.text} % {BINS}, 1)", "cuda.syncthreads()",
+            f"{name} = int64(tally[i % {BINS}])", "cuda.syncthreads()",
+        ]  # fmt: skip
 
         def run(block: Block) -> None:
             votes = [0] * BINS
@@ -286,20 +277,11 @@ class BlockKernel:
 SHARED_TYPES = sorted(set(CHANGING.values()))
 START = [
     *(f"s_{kind} = cuda.shared.array({THREADS}, {kind})" for kind in SHARED_TYPES),
-    f"tally = cuda.shared.array({BINS}, int32)",
-    "tid = cuda.grid(1)",
-    "i = int64(cuda.threadIdx.x)",
-    *(f"s_{kind}[i] = {kind}(i)" for kind in SHARED_TYPES),
-    "cuda.syncthreads()",
-    "p = in_p[tid]",
-    "q = in_q[tid]",
-    "a = in_a[tid]",
-    "u = int64(p)",
-    "v = tid * 3",
-    "f = a",
-    "g = float32(0.5)",
-    "d = 0.25",
-]
+    f"tally = cuda.shared.array({BINS}, int32)", "tid = cuda.grid(1)",
+    "i = int64(cuda.threadIdx.x)", *(f"s_{kind}[i] = {kind}(i)" for kind in SHARED_TYPES),
+    "cuda.syncthreads()", "p = in_p[tid]", "q = in_q[tid]", "a = in_a[tid]", "u = int64(p)",
+    "v = tid * 3", "f = a", "g = float32(0.5)", "d = 0.25",
+]  # fmt: skip
 
 
 @st.composite

@@ -6,8 +6,6 @@ the values of its variables, in the exact types of Numba. Values are Python ints
 threads at once on arrays; the two share no code.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from contextlib import suppress
@@ -77,8 +75,6 @@ class Maker:
 
     def pick(self, items: Any) -> Any:
         return self.draw(st.sampled_from(list(items)))
-
-    # -- expressions ------------------------------------------------------------------------
 
     def expression(self, kind: str, depth: int) -> Expression:
         """An expression of exactly this type."""
@@ -226,8 +222,6 @@ class Maker:
 
         return Expression(f"({text})", "bool", value)
 
-    # -- statements -------------------------------------------------------------------------
-
     def block(self, depth: int) -> Statement:
         parts = [self.statement(depth) for _ in range(self.draw(st.integers(1, 3)))]
 
@@ -361,20 +355,10 @@ def random_kernels(draw: Draw, depth: int = 2) -> RandomKernel:
     maker = Maker(draw)
     block = maker.block(depth)
     lines = [
-        "tid = cuda.grid(1)",
-        "if tid >= out_u.size:",
-        "    return",
-        "p = in_p[tid]",
-        "q = in_q[tid]",
-        "a = in_a[tid]",
-        "u = int64(p)",
-        "v = tid * 3",
-        "f = a",
-        "g = float32(0.5)",
-        "d = 0.25",
-        *block.lines,
-        *STORES,
-    ]
+        "tid = cuda.grid(1)", "if tid >= out_u.size:", "    return", "p = in_p[tid]",
+        "q = in_q[tid]", "a = in_a[tid]", "u = int64(p)", "v = tid * 3", "f = a",
+        "g = float32(0.5)", "d = 0.25", *block.lines, *STORES,
+    ]  # fmt: skip
     parameters = ", ".join(["in_p", "in_q", "in_a", *(f"out_{name}" for name in CHANGING)])
 
     def run(env: Environment) -> None:

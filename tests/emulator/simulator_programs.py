@@ -5,8 +5,6 @@ test compares them with the emulator's. The simulator knows no types (a Python i
 int there), so only programs whose values agree in both worlds stand here.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,13 +23,9 @@ PROBLEMS = problems(EXERCISES)
 # No multiples of tiles; two blocks where tiles are large. (A whole tile and a narrow one in a
 # transpose: a thousand threads of a block cost the simulator two seconds.)
 SHAPES: dict[str, Shape] = {  # by family
-    "sum": (9, 11, 0),
-    "product": (9, 11, 21),
-    "register product": (70, 11, 11),
-    "transpose": (32, 35, 0),
-    "scan": (100,),
-    "attention": (19, 40, 1),
-}
+    "sum": (9, 11, 0), "product": (9, 11, 21), "register product": (70, 11, 11),
+    "transpose": (32, 35, 0), "scan": (100,), "attention": (19, 40, 1),
+}  # fmt: skip
 # The simulator rounds a fused multiply-add twice, and takes exponentials in float64.
 INEXACT = ("matmul_naive fused_multiply_add", "attention ")
 # Numba's simulator has no shuffles (a test below says so), and cannot carry out the intrinsics of

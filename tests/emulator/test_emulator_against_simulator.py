@@ -1,7 +1,5 @@
 """The emulator and Numba's own simulator give the same results, bit for bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import on_numbas_simulator
@@ -23,9 +21,7 @@ Simulated = tuple[str, dict[str, np.ndarray]]
         pytest.param("every", marks=pytest.mark.long),
     ],
 )
-def simulated(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Simulated:
+def simulated(request, tmp_path_factory):
     """Which programs, and the simulator's outputs; one process, because it starts slowly."""
     results = tmp_path_factory.mktemp("simulator") / "results.npz"
     on_numbas_simulator("simulator_programs.py", str(results), request.param)

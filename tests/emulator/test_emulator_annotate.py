@@ -1,7 +1,5 @@
 """The annotated source: right numbers on whole lines, readable anywhere, nothing from outside."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields
@@ -189,9 +187,6 @@ def test_ipython_is_used_where_it_runs_and_never_loaded():
         "assert annotate._notebook_display().__name__ == 'display'\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
-
-
-# --- which lanes executed a statement -----------------------------------------------------------
 
 
 def test_the_trace_tells_which_lanes_executed_what():

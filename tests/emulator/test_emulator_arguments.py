@@ -1,7 +1,5 @@
 """What a launch may be given: numbers for declared types, tuples, named tuples, refused arrays."""
 
-from __future__ import annotations
-
 import ctypes
 from collections import namedtuple
 from collections.abc import Sequence

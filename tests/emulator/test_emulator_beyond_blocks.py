@@ -4,8 +4,6 @@ The numbers of the right ones are those that a GPU gives; Numba's simulator runs
 time, and none of these with more than one.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, as_program, launch, line_of
@@ -178,37 +176,22 @@ def k(count, a, out):
 ROWS = np.repeat(np.arange(4), 4 * N).reshape(4, -1)
 RIGHT = {
     "grid.sync": (GRID_SYNC, 4, lambda: [zeros(4, 4 * N)], ROWS),
-    "this_grid().sync()": (
-        GRID_SYNC.replace("    g = cuda.cg.this_grid()\n", "").replace(
-            "g.sync", "cuda.cg.this_grid().sync"
-        ),
-        4,
-        lambda: [zeros(4, 4 * N)],
-        ROWS,
-    ),
+    "this_grid().sync()": (GRID_SYNC.replace("    g = cuda.cg.this_grid()\n", "").replace(
+        "g.sync", "cuda.cg.this_grid().sync"
+        ), 4, lambda: [zeros(4, 4 * N)], ROWS),
     "a lock for each cell": (
-        LOCK_PER_CELL, 2, lambda: [zeros(4), zeros(4), np.ones(2 * N, np.int32)], [32] * 4
-    ),
+        LOCK_PER_CELL, 2, lambda: [zeros(4), zeros(4), np.ones(2 * N, np.int32)], [32] * 4),
     "a lock for blocks": (LOCK_OF_BLOCKS, 16, lambda: [zeros(1), zeros(1)], [16]),
     "a lock in functions": (LOCK_IN_FUNCTIONS, 16, lambda: [zeros(1), zeros(1)], [16]),
     "a lock for warps": (LOCK_OF_WARPS, 3, lambda: [zeros(3)], [2, 2, 2]),
-    "a barrier of one's own": (
-        OWN_GRID_BARRIER, 4, lambda: [zeros(1), zeros(4 * N), zeros(4 * N)],
-        np.arange(4 * N)[::-1],
-    ),
-    "the last block": (
-        LAST_BLOCK, 8, lambda: [zeros(1), zeros(8), zeros(1), numbers(8 * N)],
-        [numbers(8 * N).sum()],
-    ),
+    "a barrier of one's own": (OWN_GRID_BARRIER, 4, lambda: [zeros(1), zeros(4 * N), zeros(4 * N)],
+        np.arange(4 * N)[::-1]),
+    "the last block": (LAST_BLOCK, 8, lambda: [zeros(1), zeros(8), zeros(1), numbers(8 * N)],
+        [numbers(8 * N).sum()]),
     "a chain of flags": (CHAIN, 8, lambda: [zeros(8), numbers(8)], numbers(8).cumsum()),
-    "handed on by others": (
-        HANDED_ON, 8, lambda: [zeros(8), zeros(1), zeros(8)], [0, *[7] * 7]
-    ),
-    "every thread fences": (
-        EVERY_THREAD_FENCES, 4,
-        lambda: [np.zeros(1, np.uint32), zeros(4 * N), zeros(4 * N)],
-        np.arange(4 * N)[::-1],
-    ),
+    "handed on by others": (HANDED_ON, 8, lambda: [zeros(8), zeros(1), zeros(8)], [0, *[7] * 7]),
+    "every thread fences": (EVERY_THREAD_FENCES, 4,
+        lambda: [np.zeros(1, np.uint32), zeros(4 * N), zeros(4 * N)], np.arange(4 * N)[::-1]),
 }  # fmt: skip
 
 
@@ -231,54 +214,37 @@ WRONG = {
     "no grid.sync": ("grid.sync", "        g.sync()\n", "", "race-", "M["),
     "grid.sync in a branch": (
         "grid.sync", "        g.sync()", "        if cuda.blockIdx.x > 0:\n            g.sync()",
-        "barrier-divergence", "",
-    ),
-    "grid.sync after a return": (
-        "grid.sync", "    g =", "    if c < 5:\n        return\n    g =",
-        "barrier-divergence", "",
-    ),
+        "barrier-divergence", ""),
+    "grid.sync after a return": ("grid.sync", "    g =", "    if c < 5:\n        return\n    g =",
+        "barrier-divergence", ""),
     "a lock without fences": (
-        "a lock for blocks", "        cuda.threadfence()\n", "", "race-", "total[0]"
-    ),
+        "a lock for blocks", "        cuda.threadfence()\n", "", "race-", "total[0]"),
     "two locks for one cell": (
-        "a lock for each cell", "p = i % 4", "p = i % 4\n    q = i % 8", None, "best["
-    ),
-    "given back too early": (
-        "a lock for blocks",
+        "a lock for each cell", "p = i % 4", "p = i % 4\n    q = i % 8", None, "best["),
+    "given back too early": ("a lock for blocks",
         "        total[0] += 1\n        cuda.threadfence()\n        cuda.atomic.exch(lock, 0, 0)",
         "        cuda.threadfence()\n        cuda.atomic.exch(lock, 0, 0)\n        total[0] += 1",
-        "race-", "total[0]",
-    ),
+        "race-", "total[0]"),
     "a fence of the block only": (
-        "a lock for blocks", "cuda.threadfence()", "cuda.threadfence_block()", "race-", "total[0]"
-    ),
+        "a lock for blocks", "cuda.threadfence()", "cuda.threadfence_block()", "race-", "total[0]"),
     "the barrier waits for one block too few": (
-        "a barrier of one's own", "< cuda.gridDim.x:", "< cuda.gridDim.x - 1:", "race-", "a["
-    ),
+        "a barrier of one's own", "< cuda.gridDim.x:", "< cuda.gridDim.x - 1:", "race-", "a["),
     "the barrier lacks its fence": (
-        "a barrier of one's own", "    cuda.threadfence()\n", "", "race-", "a["
-    ),
+        "a barrier of one's own", "    cuda.threadfence()\n", "", "race-", "a["),
     "the barrier lacks the block's first": (
         "a barrier of one's own", "    cuda.threadfence()\n    cuda.syncthreads()\n",
-        "    cuda.threadfence()\n", "race-", "a[",
-    ),
+        "    cuda.threadfence()\n", "race-", "a["),
     "the barrier lacks the block's last": (
         "a barrier of one's own", "            pass\n    cuda.syncthreads()\n",
-        "            pass\n", "race-", "a[",
-    ),
-    "a flag before the value": (
-        "a chain of flags",
+        "            pass\n", "race-", "a["),
+    "a flag before the value": ("a chain of flags",
         "            a[b] += a[b - 1]\n        cuda.threadfence()\n"
         "        cuda.atomic.exch(flag, b, 1)",
         "        cuda.threadfence()\n        cuda.atomic.exch(flag, b, 1)\n"
-        "        if b > 0:\n            a[b] += a[b - 1]",
-        "race-", "a[",
-    ),
-    "nobody waits for the flag": (
-        "a chain of flags",
+        "        if b > 0:\n            a[b] += a[b - 1]", "race-", "a["),
+    "nobody waits for the flag": ("a chain of flags",
         "            while cuda.atomic.add(flag, b - 1, 0) == 0:\n                pass\n", "",
-        "race-", "a[",
-    ),
+        "race-", "a["),
 }  # fmt: skip
 
 
@@ -310,9 +276,7 @@ def test_what_is_wrong_is_named(name: str) -> None:
         ("a chain of flags", "cuda.atomic.exch(flag, b, 1)", "flag[b] = 1"),
     ],
 )
-def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(
-    of: str, old: str, new: str
-) -> None:
+def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(of, old, new):
     text, blocks, make, _ = RIGHT[of]
     assert old in text
     findings = emulated(text.replace(old, new), blocks, N, *make()).findings

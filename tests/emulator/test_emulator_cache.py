@@ -1,7 +1,5 @@
 """The cache model: by hand where that can be done, against the reference sheet, against itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -69,9 +67,6 @@ def sizes(l1_lines: int, l2_lines: int, sms: int = 1, blocks: int = 1) -> CacheS
     return CacheSizes(128 * l1_lines, 128 * l2_lines, sms, blocks)
 
 
-# --- by hand ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("lines", "rounds"), [(9, 1), (8, 2), (4, 2)])
 def test_a_walk_longer_than_the_cache_gains_nothing(lines, rounds):
     """Of 8 lines and the one of `out`, least recently used keeps all or nothing of x."""
@@ -93,9 +88,6 @@ def test_atomics_go_past_l1():
     assert found.l2_bytes == 4 * 128 + 4 * 32
     assert found.dram_bytes == 4 * 128 + 32
     assert found.dram_store_bytes == 32
-
-
-# --- the stream ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", [coalesced, strided, tiled])
@@ -136,9 +128,6 @@ def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):
         vector(copy, 4, 128, 512)
 
 
-# --- tiles --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kernel", [coalesced, strided, tiled])
 @pytest.mark.parametrize("l2_kib", few([96, 16, 160]))
 def test_tiles_say_what_the_stream_says(kernel, l2_kib):
@@ -153,16 +142,16 @@ def test_tiles_say_what_the_stream_says(kernel, l2_kib):
 
 # FACTS §4.3: GB for tiles of 32 and of 128 at N = 4096, by a model of whole tiles in lockstep.
 REFERENCE = {
+    "4090": (0.13, 0.13),
     "T4": (8.9, 1.84),
     "A6000": (8.8, 0.93),
     "L4": (8.7, 1.31),
     "A100-40": (5.2, 0.76),
     "H100": (4.3, 0.62),
-    "4090": (0.13, 0.13),
 }
 
 
-@pytest.mark.parametrize("gpu", REFERENCE)
+@pytest.mark.parametrize("gpu", few(REFERENCE, 2))
 def test_dram_bytes_of_4096_are_those_of_the_reference_sheet(gpu):
     of_32, of_128 = REFERENCE[gpu]
     shape = (4096, 4096, 4096)
@@ -189,9 +178,6 @@ def test_what_l1_cannot_keep_is_not_told_by_tiles():
 def test_no_gpu_has_no_sms():
     with pytest.raises(ValueError, match="No GPU"):
         CacheSizes(1, 1, 0)
-
-
-# --- named GPUs ---------------------------------------------------------------------------------
 
 
 def test_three_kernels_ask_dram_for_the_same_though_not_l1():

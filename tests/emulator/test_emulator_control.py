@@ -1,7 +1,5 @@
 """Control flow, functions, barriers and budgets."""
 
-from __future__ import annotations
-
 import textwrap
 from operator import add as operator_add
 from typing import Any
@@ -126,9 +124,6 @@ def test_atomics() -> None:
     assert profile.atomics > 0
 
 
-# -- barriers -------------------------------------------------------------------------------
-
-
 def test_barriers_that_the_whole_block_takes_alike() -> None:
     out = np.zeros(256, np.float32)
     right = [
@@ -143,9 +138,6 @@ def test_barriers_that_the_whole_block_takes_alike() -> None:
     for body in right:
         for schedule in ("lockstep", "warps", "shuffled"):
             assert not codes(run(body, 4, 64, out, schedule=schedule)), (body, schedule)
-
-
-# -- budgets and launches -------------------------------------------------------------------------
 
 
 @every_case(
@@ -233,9 +225,6 @@ def _adds(out):
     out[0] = operator_add(1, 2)
 
 
-# --- what fuzzing found --------------------------------------------------------------------------
-
-
 def on_arrays(body: str) -> tuple[Profile, list[float]]:
     """A launch of four threads, and what they write into C; A counts from 0, and B from 100."""
     A, C = np.arange(16, dtype=np.float32).reshape(4, 4), np.zeros(4, np.float32)
@@ -287,19 +276,14 @@ def test_a_number_that_no_thread_has_set_is_reported() -> None:
 # Only another path sets the name: what is in it here, and which threads read it with no value.
 SET_ELSEWHERE = {
     "a path that returned": (
-        "if i < 2:\n    c = 3\n    out[i] = c\n    return\nout[i] = c", [3, 3, None, None],
-    ),
+        "if i < 2:\n    c = 3\n    out[i] = c\n    return\nout[i] = c", [3, 3, None, None]),
     "an earlier round": (
         "for n in range(2):\n    if n == 0:\n        if i > 0:\n            c = i\n"
-        "    else:\n        c = c + 1\nout[i] = c", [None, 2, 3, 4],
-    ),
+        "    else:\n        c = c + 1\nout[i] = c", [None, 2, 3, 4]),
     "a path never taken": (
-        "if i < 9:\n    c = 5\n    out[i] = c\nelse:\n    c += 1\n    out[i] = c", [5] * 4,
-    ),
-    "an array": (
-        "if i < 2:\n    c = cuda.local.array(1, int64)\n    c[0] = 7\n    out[i] = c[0]\n"
-        "    return\nif i > 8:\n    out[i] = c[0]\nelse:\n    out[i] = 1", [7, 7, 1, 1],
-    ),
+        "if i < 9:\n    c = 5\n    out[i] = c\nelse:\n    c += 1\n    out[i] = c", [5] * 4),
+    "an array": ("if i < 2:\n    c = cuda.local.array(1, int64)\n    c[0] = 7\n    out[i] = c[0]\n"
+        "    return\nif i > 8:\n    out[i] = c[0]\nelse:\n    out[i] = 1", [7, 7, 1, 1]),
 }  # fmt: skip
 
 

@@ -3,8 +3,6 @@
 Numba compiles all three to an early return of the whole kernel; under debug=True it tells the host.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import codes, launch, run

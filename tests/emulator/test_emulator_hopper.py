@@ -1,7 +1,5 @@
 """Pipelines of TMA, mbarriers and wgmma: right ones are clean, wrong ones are named."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, launch, line_of
@@ -100,15 +98,13 @@ LAST = "map_b, (0, t * 64), base + FULL + 8 * s)\n"
 RIGHT = {
     "as it stands": PIPELINE,
     "bytes are announced after the copies": (
-        PIPELINE.replace(ANNOUNCED, "").replace(LAST, LAST + ANNOUNCED)
-    ),
+        PIPELINE.replace(ANNOUNCED, "").replace(LAST, LAST + ANNOUNCED)),
     # A static array of 48 KiB; results take the place of tiles that all warps have read.
     "stages have their size in the kernel": (
         PIPELINE.replace("array(0, np.uint8", "array(49152, np.uint8")
         .replace("STAGES)", "2)").replace("% STAGES", "% 2").replace("// STAGES", "// 2")
         .replace("base + RESULT", "base").replace("+ FULL", "+ 32768").replace("+ EMPTY", "+ 32832")
-        .replace("        warp, lane =", "        group_sync(2, 128)\n        warp, lane =")
-    ),
+        .replace("        warp, lane =", "        group_sync(2, 128)\n        warp, lane =")),
 }  # fmt: skip
 
 
@@ -164,9 +160,7 @@ def kernel():
         (256, 40, 232, True),  # 256 at the launch: nothing is lacking
     ],
 )
-def test_registers_are_those_of_the_launch(
-    threads: int, few: int, many: int, is_right: bool
-) -> None:
+def test_registers_are_those_of_the_launch(threads, few, many, is_right):
     program = HEADER + INTRINSICS + REGISTERS.format(few=few, many=many)
     profile = launch(program, 2, threads)
     line = line_of(program, f"more_registers({many})")
@@ -197,102 +191,68 @@ def test_a_number_of_registers_is_a_constant_multiple_of_8(count: str) -> None:
 FAULTS = {
     "the wait for a full stage is missing": (
         "            mbarrier_wait(base + FULL + 8 * s, (t // STAGES) % 2)\n", "",
-        "barrier-divergence", "mbarrier_init(base + FULL", "",
-    ),
+        "barrier-divergence", "mbarrier_init(base + FULL", ""),
     "the wait for an empty stage is missing": (
         "                mbarrier_wait(base + EMPTY + 8 * s, (t // STAGES) % 2 ^ 1)\n", "",
-        "barrier-divergence", "mbarrier_init(base + EMPTY", "",
-    ),
+        "barrier-divergence", "mbarrier_init(base + EMPTY", ""),
     "the wrong parity of full": (
         "FULL + 8 * s, (t // STAGES) % 2)", "FULL + 8 * s, (t // STAGES) % 2 ^ 1)",
-        "race-", "start(sums", "tma_load(base + s * STAGE, map_a",
-    ),
+        "race-", "start(sums", "tma_load(base + s * STAGE, map_a"),
     "released before the product is done": (
         "            wait(sums)\n            mbarrier_arrive(base + EMPTY + 8 * s)\n",
         "            mbarrier_arrive(base + EMPTY + 8 * s)\n            wait(sums)\n",
-        "race-write-after-read", "mbarrier_arrive(base + EMPTY", "start(sums",
-    ),
+        "race-write-after-read", "mbarrier_arrive(base + EMPTY", "start(sums"),
     "bytes for a part of a box are announced": (
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 4096)",
         "barrier-divergence", "mbarrier_arrive_with_bytes(base", "tma_load(base + s * STAGE, map_a",
     ),
     "a stage is released more often than it was agreed": (
         "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 8 * s, 4)",
-        "barrier-divergence", "mbarrier_arrive(base + EMPTY", "mbarrier_init(base + EMPTY",
-    ),
+        "barrier-divergence", "mbarrier_arrive(base + EMPTY", "mbarrier_init(base + EMPTY"),
     "the first product adds to sums that hold nothing yet": (
-        "+ 8192), t)", "+ 8192), 1)", "uninitialised-read", "start(sums", "",
-    ),
-    "too many bytes are announced": (
-        "FULL + 8 * s, 16384)", "FULL + 8 * s, 32768)",
-        "barrier-divergence", "mbarrier_wait(base + FULL", "",
-    ),
-    "sums are read before the wait": (
-        "            wait(sums)\n",
+        "+ 8192), t)", "+ 8192), 1)", "uninitialised-read", "start(sums", ""),
+    "too many bytes are announced": ("FULL + 8 * s, 16384)", "FULL + 8 * s, 32768)",
+        "barrier-divergence", "mbarrier_wait(base + FULL", ""),
+    "sums are read before the wait": ("            wait(sums)\n",
         "            first = sums[0]\n            wait(sums)\n",
-        "race-read-after-write", "first = sums[0]", "start(sums",
-    ),
+        "race-read-after-write", "first = sums[0]", "start(sums"),
     "no fence before the store": (
         "        fence_async()\n", "", "race-read-after-write", "tma_store(map_c, (0, 0)",
-        "store_shared2(place",
-    ),
-    "no barrier before the store": (
-        "        group_sync(1, 128)\n", "",
-        "race-read-after-write", "tma_store(map_c, (0, 0)", "store_shared2(place",
-    ),
+        "store_shared2(place"),
+    "no barrier before the store": ("        group_sync(1, 128)\n", "",
+        "race-read-after-write", "tma_store(map_c, (0, 0)", "store_shared2(place"),
     "the barrier is for too many": (
-        "group_sync(1, 128)", "group_sync(1, 160)", "barrier-divergence", "group_sync(1, 160)", "",
-    ),
+        "group_sync(1, 128)", "group_sync(1, 160)", "barrier-divergence", "group_sync(1, 160)", ""),
     "barriers are used before all can see them": (
         "        fence_mbarrier_init()\n    cuda.syncthreads()\n",
-        "        fence_mbarrier_init()\n",
-        "uninitialised-read|race-", "", "",
-    ),
-    "a barrier is not made": (
-        "for s in range(STAGES):\n            mbarrier_init",
-        "for s in range(STAGES - 1):\n            mbarrier_init",
-        "uninitialised-read", "", "",
-    ),
+        "        fence_mbarrier_init()\n", "uninitialised-read|race-", "", ""),
+    "a barrier is not made": ("for s in range(STAGES):\n            mbarrier_init",
+        "for s in range(STAGES - 1):\n            mbarrier_init", "uninitialised-read", "", ""),
     "both stages' copies go to one place": (
         "tma_load(base + s * STAGE + 8192", "tma_load(base + s * STAGE", "race-write-after-write",
-        "tma_load(base + s * STAGE, map_b", "tma_load(base + s * STAGE, map_a",
-    ),
-    "results are overwritten before they are stored": (
-        "            tma_store_wait(0)\n",
+        "tma_load(base + s * STAGE, map_b", "tma_load(base + s * STAGE, map_a"),
+    "results are overwritten before they are stored": ("            tma_store_wait(0)\n",
         "            store_shared2(base + RESULT, sums[0], sums[1])\n",
-        "race-write-after-read|race-", "store_shared2(base + RESULT", "tma_store(map_c, (0, 0)",
-    ),
-    "new barriers are not shown to the copy engine": (
-        "        fence_mbarrier_init()\n", "",
-        "race-read-after-write", "tma_load(base + s * STAGE, map_a", "mbarrier_init(base + FULL",
-    ),
+        "race-write-after-read|race-", "store_shared2(base + RESULT", "tma_store(map_c, (0, 0)"),
+    "new barriers are not shown to the copy engine": ("        fence_mbarrier_init()\n", "",
+        "race-read-after-write", "tma_load(base + s * STAGE, map_a", "mbarrier_init(base + FULL"),
     "nothing promises where stages begin": (
-        ", alignment=1024)", ", alignment=128)", "wrong-index", "map_a, (t * 64, 0)", "",
-    ),
+        ", alignment=1024)", ", alignment=128)", "wrong-index", "map_a, (t * 64, 0)", ""),
     "a barrier begins within one": (
         "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 4 + 8 * s, 128)",
-        "wrong-index", "mbarrier_init(base + EMPTY", "",
-    ),
+        "wrong-index", "mbarrier_init(base + EMPTY", ""),
     "a product's tile begins within eight rows": (
         "wgmma_b(base + s * STAGE + 8192)", "wgmma_b(base + s * STAGE + 8192 + 128)",
-        "wrong-index", "start(sums", "",
-    ),
-    "results lie beyond the block's memory": (
-        "tma_store(map_c, (32, 0), base + RESULT + 8192)",
+        "wrong-index", "start(sums", ""),
+    "results lie beyond the block's memory": ("tma_store(map_c, (32, 0), base + RESULT + 8192)",
         "tma_store(map_c, (32, 0), base + RESULT + 3 * 8192 + 4096)",
-        "out-of-bounds-read", "tma_store(map_c, (32, 0)", "",
-    ),
+        "out-of-bounds-read", "tma_store(map_c, (32, 0)", ""),
     "results are not where two numbers may begin": (
-        "+ column % 4 * 4\n", "+ column % 4 * 4 + 4\n", "wrong-index", "store_shared2(place", "",
-    ),
+        "+ column % 4 * 4\n", "+ column % 4 * 4 + 4\n", "wrong-index", "store_shared2(place", ""),
     "an address counts no whole number": (
-        "+ column % 4 * 4\n", "+ column % 4 * 4 + 2\n", "wrong-index", "store_shared2(place", "",
-    ),
-    "the warps of the group part": (
-        "            start(sums",
-        "            if tid < 96:\n                start(sums",
-        "", "", "",
-    ),
+        "+ column % 4 * 4\n", "+ column % 4 * 4 + 2\n", "wrong-index", "store_shared2(place", ""),
+    "the warps of the group part": ("            start(sums",
+        "            if tid < 96:\n                start(sums", "", "", ""),
 }  # fmt: skip
 
 
@@ -337,20 +297,14 @@ def kernel(result):
 CLUSTER_FAULTS = {
     "": ("", "", "", ""),
     "not shown to the other block": (
-        "        fence_mbarrier_init()\n", "", "race-read-after-write", "mbarrier_arrive_at(base",
-    ),
-    "shown to copies only": (
-        "fence_mbarrier_init()", "fence_async()",
-        "race-read-after-write", "mbarrier_arrive_at(base",
-    ),
+        "        fence_mbarrier_init()\n", "", "race-read-after-write", "mbarrier_arrive_at(base"),
+    "shown to copies only": ("fence_mbarrier_init()", "fence_async()",
+        "race-read-after-write", "mbarrier_arrive_at(base"),
     "the blocks do not meet before": (
         "    cluster_sync()\n    if cuda.threadIdx.x == 0:", "    if cuda.threadIdx.x == 0:",
-        "race-|uninitialised-read", "mbarrier_arrive_at(base",
-    ),
-    "both wait, each at its own": (
-        "    if cluster_rank() == 0:", "    if cluster_rank() < 2:",
-        "barrier-divergence", "mbarrier_wait(base",
-    ),
+        "race-|uninitialised-read", "mbarrier_arrive_at(base"),
+    "both wait, each at its own": ("    if cluster_rank() == 0:", "    if cluster_rank() < 2:",
+        "barrier-divergence", "mbarrier_wait(base"),
 }  # fmt: skip
 
 
@@ -416,15 +370,12 @@ ATTENTION_FAULTS = {
     "": ("", "", "", ""),
     "P is touched while its product reads it": (
         "    wait_output(O)\n", "    P[0] = 0\n    wait_output(O)\n",
-        "    P[0] = 0", "start_output(O, P",
-    ),
+        "    P[0] = 0", "start_output(O, P"),
     "O is touched while its product adds to it": (
         "    wait_output(O)\n", "    O[5] += 1\n    wait_output(O)\n",
-        "    O[5] += 1", "start_output(O, P",
-    ),
+        "    O[5] += 1", "start_output(O, P"),
     "the scores are left under way": (
-        "wait_scores(S, 0)", "wait_scores(S, 1)", "P[i] = pack_bf16", "start_scores(S, q",
-    ),
+        "wait_scores(S, 0)", "wait_scores(S, 1)", "P[i] = pack_bf16", "start_scores(S, q"),
 }  # fmt: skip
 
 

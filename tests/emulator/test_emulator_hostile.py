@@ -1,7 +1,5 @@
 """Hostile text ends quickly, with a rejection or a finding, and is never executed."""
 
-from __future__ import annotations
-
 import textwrap
 from pathlib import Path
 
@@ -132,7 +130,7 @@ INSIDE = [
     "x = " + "+".join(["out[0]"] * 5_000), "x = " + "-" * 5_000 + "out[0]",
     "x = " + "not " * 2_000 + "out[0]", "x = " + "1 if out[0] else " * 2_000 + "1",
     "x = out" + "[0]" * 5_000, "x = " + "(" * 150 + "out[0]" + ")" * 150,
-    "x = " + " and ".join(["out[0]"] * 5_000), "x = " + " < ".join(["out[0]"] * 5_000),
+    "x = " + " and ".join(["out[0]"] * 2_000), "x = " + " < ".join(["out[0]"] * 2_000),
     "x = " + "abs(" * 150 + "out[0]" + ")" * 150, "x = 0\n" + "x = x + out[0] * x\n" * 3_000,
     "\n".join("  " * i + f"for i{i} in range(2):" for i in range(19)) + "\n" + "  " * 19 + "pass",
     "x = 0\n"
@@ -194,11 +192,8 @@ DECORATORS_AND_DEFAULTS = [
     "@cuda.jit(max_registers=__import__('os').getpid())\ndef kernel(out):\n    out[0] = 1",
     "@cuda.jit\ndef kernel(out, x=open('/tmp/course_lib_was_here', 'w')):\n    out[0] = 1",
     "@cuda.jit\ndef kernel(out: open('/tmp/course_lib_was_here', 'w')):\n    out[0] = 1",
-    "@cuda.jit\ndef kernel(*out):\n    out[0][0] = 1",
-    "@cuda.jit\ndef kernel(**out):\n    pass",
-    "@cuda.jit\nasync def kernel(out):\n    pass",
-    "class kernel:\n    pass",
-    "kernel = 5",
+    "@cuda.jit\ndef kernel(*out):\n    out[0][0] = 1", "@cuda.jit\ndef kernel(**out):\n    pass",
+    "@cuda.jit\nasync def kernel(out):\n    pass", "class kernel:\n    pass", "kernel = 5",
     "kernel = lambda out: open('/tmp/course_lib_was_here', 'w')",
     "def kernel(out):\n    out[0] = 1\nkernel = exec",
     "def kernel(out):\n    out[0] = 1\ndef kernel(out):\n    return open('x')",
@@ -212,7 +207,7 @@ DECORATORS_AND_DEFAULTS = [
     "from . import secrets\ndef kernel(out):\n    pass",
     "import course_lib.cli\ndef kernel(out):\n    x = course_lib.cli.main()",
     "from course_lib.checking import examine\ndef kernel(out):\n    x = examine('mat_add', out)",
-]
+]  # fmt: skip
 
 
 @every_case("text", DECORATORS_AND_DEFAULTS)

@@ -1,7 +1,5 @@
 """What is worked out for many accesses at once, or ruled out cheaply, changes no count."""
 
-from __future__ import annotations
-
 import gc
 import platform
 import subprocess
@@ -93,13 +91,11 @@ def reports() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def usual() -> list[dict[str, Any]]:
-    return reports()
-
-
-def test_the_launches_count_and_race(usual: list[dict[str, Any]]) -> None:
-    assert sum("race-" in each["findings"] for each in usual) > 10
-    assert sum("race-" not in each["findings"] for each in usual) > 10
-    assert all("requests" in each["lines"] for each in usual)
+    found = reports()
+    assert sum("race-" in each["findings"] for each in found) > 10
+    assert sum("race-" not in each["findings"] for each in found) > 10
+    assert all("requests" in each["lines"] for each in found)
+    return found
 
 
 def one_at_a_time(patch: pytest.MonkeyPatch) -> None:
@@ -129,11 +125,7 @@ CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_saves_time_changes_nothing(
-    usual: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    change: Callable[[pytest.MonkeyPatch], None],
-) -> None:
+def test_what_saves_time_changes_nothing(usual, monkeypatch, change):
     change(monkeypatch)
     assert reports() == usual
 

@@ -1,10 +1,13 @@
-"""What stands around a kernel as text means what Python would make of it, without running it."""
+"""What stands around a kernel means what Python would make of it, without running it."""
 
-from __future__ import annotations
+import enum
+import textwrap
+import types
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, run, run_clean
+from emulator_helpers import as_program, codes, rejection_codes, run, run_clean
+from every_case import every_case
 from numba import cuda
 
 from course_lib.emulator import KernelRejected, emulate, load_program
@@ -173,3 +176,302 @@ class TestADevicesArrayFromOutside:
         with pytest.raises(KernelRejected) as refused:
             emulate(kernel)[1, 1](np.zeros(1))
         assert refused.value.findings[0].code == "unsupported"
+
+
+class Color(enum.Enum):
+    red = 1
+    green = 2
+    blue = 3
+
+
+class Size(enum.IntEnum):
+    small = 2
+    large = 300
+
+
+FAVOURITE = Color.blue
+LARGE = Size.large
+NESTED = ((1, 2.5), (3, 4.5), ((5,), 6))
+
+
+@cuda.jit(device=True)
+def chosen(truth):
+    return Color.red if truth else Color.green
+
+
+def members(out, given):
+    i = cuda.threadIdx.x
+    mine = chosen(i % 2 == 0)
+    out[i, 0] = mine == Color.red
+    out[i, 1] = mine != Color.green
+    out[i, 2] = mine is Color["red"]
+    out[i, 3] = given is not FAVOURITE
+    out[i, 4] = FAVOURITE.value
+    out[i, 5] = Color.red == Color.green
+
+
+def whole_numbers(out, given):
+    i = cuda.threadIdx.x
+    out[i, 0] = Size.large - Size.small
+    out[i, 1] = np.int16(LARGE) + i
+    out[i, 2] = given > Size.small
+    out[i, 3] = Size["small"].value
+    out[i, 4] = -Size.small if i else LARGE
+
+
+def nested_tuples(out, given):
+    i = cuda.threadIdx.x
+    pair = NESTED[1]
+    out[i, 0] = pair[0] + pair[1] + i
+    out[i, 1] = NESTED[2][0][0] + NESTED[0][1] + given
+
+
+def in_python(body, given) -> np.ndarray:
+    class Thread:
+        x = 0
+
+    names = {"cuda": type("FakeCuda", (), {"threadIdx": Thread})}
+    copy = type(body)(body.__code__, {**globals(), **names, "chosen": chosen.py_func})
+    out = np.zeros((4, 6))
+    for Thread.x in range(4):
+        copy(out, given)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        (members, Color.green),
+        (members, Color.blue),
+        (whole_numbers, Size.large),
+        (nested_tuples, 3),
+    ],
+)
+def test_the_emulator_computes_what_python_computes(body, given) -> None:
+    out = np.zeros((4, 6))
+    emulate(body)[1, 4](out, given)
+    assert out.tolist() == in_python(body, given).tolist()
+
+
+def no_such_member(out):
+    out[0] = Color.purple == Color.red
+
+
+def different_enumerations(out, given):
+    out[0] = given == Color.red
+
+
+class Other(enum.Enum):
+    red = 1
+
+
+def test_what_is_no_member_is_refused() -> None:
+    for body, rest, code in [
+        (no_such_member, (), "compile-error"),
+        (different_enumerations, (Other.red,), "unsupported"),
+    ]:
+        with pytest.raises(KernelRejected) as refused:
+            emulate(body)[1, 1](np.zeros(1), *rest)
+        assert refused.value.findings[0].code == code
+
+
+class Mode(enum.IntEnum):
+    little = 2
+
+
+FIVE, TWO = 5, 2
+
+
+def identities(out, one, other):
+    out[0] = one is other
+    out[1] = one is not other
+    out[2] = one is Size.small
+    out[3] = one == other
+    out[4] = out.size is FIVE
+    out[5] = one is TWO
+
+
+@every_case(
+    "one, other, expected",
+    [
+        (Size.small, Size.small, [1, 0, 1, 1, 0, 0]), (Size.small, Size.large, [0, 1, 1, 0, 0, 0]),
+        (Size.small, Mode.little, [0, 1, 1, 1, 0, 0]), (Mode.little, 2, [0, 1, 0, 1, 0, 0]),
+        (2, 2, [1, 0, 0, 1, 0, 1]), (2, np.int32(2), [0, 1, 0, 1, 0, 1]),
+    ],
+)  # fmt: skip
+def test_identity_of_numbers_is_of_value_and_type(one, other, expected) -> None:
+    """As Numba's compiler makes it: the machine code was looked at."""
+    out = np.zeros(6)
+    emulate(identities)[1, 1](out, one, other)
+    assert out.tolist() == expected
+
+
+@cuda.jit(device=True)
+def the_same(one, other):
+    return one is other
+
+
+def in_a_function(out, one, other):
+    out[0] = the_same(one, other)
+
+
+def test_a_function_does_not_know_members() -> None:
+    with pytest.raises(KernelRejected) as refused:
+        emulate(in_a_function)[1, 1](np.zeros(1), Size.small, Mode.little)
+    assert refused.value.findings[0].code == "unsupported"
+
+
+def _of_one_name(*functions: str, **values: object) -> types.ModuleType:
+    """A module that somebody has beside the kernel."""
+    made = types.ModuleType("helpers")
+    vars(made).update(values)
+    return made
+
+
+@cuda.jit(device=True)
+def _doubled(x):  # type: ignore[no-untyped-def]
+    return 2 * x
+
+
+def _undecorated(x):  # type: ignore[no-untyped-def]
+    return x
+
+
+deeper = _of_one_name(TILE=4, kind=np.float32)
+helpers = _of_one_name(
+    TILE=4, LIMIT=0.5, TABLE=np.array([3.0, 4.0]), doubled=_doubled, plain=_undecorated,
+    deeper=deeper, PAIR=(5, 6),
+)  # fmt: skip
+
+
+@cuda.jit
+def uses_a_module(out):  # type: ignore[no-untyped-def]
+    shared = cuda.shared.array(helpers.TILE, helpers.deeper.kind)
+    i = cuda.threadIdx.x
+    shared[i] = helpers.doubled(i) + helpers.LIMIT
+    out[i] = shared[i] + helpers.TABLE[1] + helpers.PAIR[0] + helpers.deeper.TILE
+
+
+def test_functions_and_constants_of_a_module_of_ones_own() -> None:
+    out = np.zeros(4)
+    profile = emulate(uses_a_module)[1, 4](out)
+    assert not profile.findings
+    assert out.tolist() == [2 * i + 0.5 + 4 + 5 + 4 for i in range(4)]
+
+
+@cuda.jit
+def lacks_a_name(out):  # type: ignore[no-untyped-def]
+    out[0] = helpers.nothing
+
+
+@cuda.jit
+def calls_what_is_plain(out):  # type: ignore[no-untyped-def]
+    out[0] = helpers.plain(1)
+
+
+@every_case("kernel", [lacks_a_name, calls_what_is_plain])
+def test_what_a_module_of_ones_own_does_not_have(kernel: object) -> None:
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[1, 1](np.zeros(1))
+    assert [each.code for each in refused.value.findings] == ["compile-error"]
+
+
+def test_pythons_own_modules_stay_out() -> None:
+    import os
+
+    def kernel(out):  # type: ignore[no-untyped-def]
+        out[0] = os.getpid()
+
+    with pytest.raises(KernelRejected) as refused:
+        emulate(cuda.jit(kernel))[1, 1](np.zeros(1))
+    assert [each.code for each in refused.value.findings] == ["not-allowed"]
+
+
+UNPACKED = {
+    "a row": ("x, y = a[i]", [[1, 2], [3, 4], [5, 6], [7, 8]], [2, 12, 30, 56]),
+    "in a loop": (
+        "y = 1\nfor u, v in a:\n    y += u * v\nx = i", [[1, 2], [3, 4]], [0, 15, 30, 45]),
+    "rows": ("u, v = a\nx, y = u[i], v[i]", [[1, 2, 3, 4], [5, 6, 7, 8]], [5, 12, 21, 32]),
+    "flat": ("x, y, u, v = a.flat", [[1, 2], [3, 4]], [2] * 4),
+    "local": ("s = cuda.local.array(2, int64)\ns[0], s[1] = i, 5\nx, y = s", [[0]], [0, 5, 10, 15]),
+    "swapped": (
+        "s = cuda.local.array(2, int64)\ns[0], s[1] = i, 5\ns[1], s[0] = s\nx, y = s[0], s[1] + 1",
+        [[0]], [5, 10, 15, 20]),
+}  # fmt: skip
+
+
+@every_case("name", UNPACKED)
+def test_arrays_are_unpacked(name: str) -> None:
+    body, rows, expected = UNPACKED[name]
+    out = np.zeros(4, np.int64)
+    body = f"i = cuda.threadIdx.x\n{body}\nout[i] = x * y"
+    run_clean(body, 1, 4, np.array(rows), out, parameters="a, out")
+    assert out.tolist() == expected
+
+
+def test_an_array_of_another_length_is_a_value_error() -> None:
+    out = np.zeros(4)
+    body = "i = cuda.threadIdx.x\nx, y = a[: 1 + i]\nout[i] = x + y"
+    profile = run(body, 1, 4, np.arange(4.0), out, parameters="a, out")
+    assert codes(profile) == ["raised-exception"]
+    assert out.tolist() == [0, 1, 0, 0]
+
+
+def test_what_numba_unpacks_and_the_emulator_does_not() -> None:
+    assert rejection_codes(as_program("x, y = range(2)\nout[0] = x"), np.zeros(1)) == [
+        "unsupported"
+    ]
+
+
+NONE = {
+    "asked": "out[0] = 0 if flag is None else 1",
+    "a branch": "if flag is None:\n    out[0] = 2\nelse:\n    out[0] = 3 * flag",
+    "an array or nothing": ("part = cuda.local.array(2, float64) if flag is not None else None\n"
+        "if part is not None:\n    part[0] = 7\n    out[0] = part[0]\nelse:\n    out[0] = 8"),
+    "asked by a name": ("given = flag is not None\n"
+        "part = cuda.local.array(2, float64) if given else None\nout[0] = 5"),
+}  # fmt: skip
+WITHOUT, WITH_TWO = [0, 2, 8, 5], [1, 6, 7, 5]
+
+
+@every_case(("name", "nothing", "two"), list(zip(NONE, WITHOUT, WITH_TWO, strict=True)))
+def test_none_as_an_argument_of_a_function(name: str, nothing: int, two: int) -> None:
+    """Of a kernel it is none: Numba has no way to hand it over."""
+    body = textwrap.indent(NONE[name], "    ")
+    for flag, expected in ((None, nothing), (2, two)):
+        out = np.zeros(1)
+        before = f"@cuda.jit(device=True)\ndef work(flag, out):\n{body}\n"
+        run_clean(f"work({flag}, out)", 1, 1, out, before=before)
+        assert out[0] == expected
+    assert rejection_codes(as_program("pass", "flag"), None) == ["invalid-launch"]
+
+
+def test_a_name_that_is_set_on_some_paths_decides_nothing() -> None:
+    body = "i = cuda.threadIdx.x\non = False\nif i > 1:\n    on = True\nout[i] = 1 if on else 2"
+    out = np.zeros(4)
+    run_clean(body, 1, 4, out)
+    assert out.tolist() == [2, 2, 1, 1]
+
+
+RETURNED = {
+    "the argument": ("return a", True),
+    "on two paths": ("if a[0] > 9:\n        return a\n    return a", True),
+    "a row": ("return a[0:1]", False), "another name": ("b = a\n    return b", False),
+    "set anew": ("a = a[0:1]\n    return a", False), "turned": ("return a.T", False),
+    "of its own": ("b = cuda.local.array(2, float64)\n    b[0] = 3\n    return b", False),
+    "one of two": ("return a if a[0] > 9 else a", False),
+    "in a tuple": ("return a[0:1], 5", True),
+}  # fmt: skip
+
+
+@every_case("name", RETURNED)
+@every_case("options", ["device=True", "device=True, inline=True"])
+def test_which_arrays_a_function_returns(name: str, options: str) -> None:
+    """As Numba has it; a function that is written out where it is called returns any."""
+    text, returned = RETURNED[name]
+    taken = "b, c = part(out)" if name == "in a tuple" else "b = part(out)"
+    program = as_program(
+        f"{taken}\nout[1] = b[0]", "out", f"@cuda.jit({options})\ndef part(a):\n    {text}\n"
+    )
+    expected = [] if returned or "inline" in options else ["compile-error"]
+    assert rejection_codes(program, np.array([1.0, 2.0]), block=1) == expected

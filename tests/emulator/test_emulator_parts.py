@@ -1,7 +1,5 @@
 """Whole arrays and parts of them as the target of an assignment, and `.flat`."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program as program

@@ -1,7 +1,5 @@
 """Plain functions: what the walk returns is what Python returns, and no text can harm."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 
@@ -43,8 +41,6 @@ def same(left: object, right: object) -> bool:
         return len(left) == len(right) and all(map(same, left, right))
     return left == right or (isinstance(left, float) and math.isnan(left) and math.isnan(right))
 
-
-# --- texts that Python runs, too -------------------------------------------------------------
 
 PROGRAMS = {
     "ceiling division and ternary": """
@@ -202,12 +198,9 @@ def test_programs_give_what_python_gives(text, number, capsys):
     assert same(walked(text, number), by_python(text, number))
 
 
-# --- texts that are drawn --------------------------------------------------------------------
-
 names = st.sampled_from(["a", "b", "c"])
 literals = st.one_of(
-    st.integers(-20, 300).map(str),
-    st.sampled_from(["0.5", "2.0", "-1.25", "True", "False", "1e3"]),
+    st.integers(-20, 300).map(str), st.sampled_from(["0.5", "2.0", "-1.25", "True", "False", "1e3"])
 )
 BINARY = ["+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^"]
 CALLS = ["abs", "int", "float", "round", "bool", "math.ceil", "math.floor", "math.fabs"]
@@ -291,8 +284,6 @@ def test_drawn_programs_give_what_python_gives(body, a, b, c):
     text = "import math\ndef f(a, b, c):\n" + textwrap.indent(body, "    ") + "\n    return a, b, c"
     assert_walk_is_python(text, (a, b, c))
 
-
-# --- what an answer is handed, and what it is not -----------------------------------------------
 
 DEVICE = Record("device", {"warps": 48, "name": "A6000"})
 
@@ -380,7 +371,7 @@ def test_startswith_is_for_a_text_and_one_beginning(call: str) -> None:
 @pytest.mark.parametrize("body", LOOPS)
 def test_no_loop_can_exhaust_the_machine(body):
     with counted_calls(MOST_CALLS):
-        found = refused("def f():\n" + inside(body), budget=Budget(steps=100_000))
+        found = refused("def f():\n" + inside(body), budget=Budget(steps=30_000))
     assert found.code in ("not-allowed", "unsupported", "timeout")
 
 
@@ -415,44 +406,26 @@ def test_deep_nesting_of_a_text_is_refused():
 @every_case(
     "line, code",
     [
-        ("return 1 // 0", "wrong-formula"),
-        ("return (1, 2)[2]", "out-of-bounds-read"),
-        ("return [1, 2]['a']", "wrong-formula"),
-        ("return undefined + 1", "uninitialised-read"),
-        ("return math.exp(1000)", "numerical-overflow"),
-        ("return len(3)", "wrong-formula"),
-        ("return 'a' + 1", "wrong-formula"),
-        ("return 3(4)", "wrong-formula"),
-        ("return g(1, 2)", "wrong-formula"),
-        ("return min(3)", "wrong-formula"),
-        ("a, b = (1, 2, 3)", "wrong-formula"),
-        ("raise ValueError", "wrong-formula"),
-        ("assert False", "wrong-formula"),
-        ("later = later + 1", "uninitialised-read"),
-        ("n.warps = 3", "not-allowed"),
-        ("import os", "not-allowed"),
-        ("return {1: 2}", "unsupported"),
-        ("return {1} | {2}", "unsupported"),
+        ("return 1 // 0", "wrong-formula"), ("return (1, 2)[2]", "out-of-bounds-read"),
+        ("return [1, 2]['a']", "wrong-formula"), ("return undefined + 1", "uninitialised-read"),
+        ("return math.exp(1000)", "numerical-overflow"), ("return len(3)", "wrong-formula"),
+        ("return 'a' + 1", "wrong-formula"), ("return 3(4)", "wrong-formula"),
+        ("return g(1, 2)", "wrong-formula"), ("return min(3)", "wrong-formula"),
+        ("a, b = (1, 2, 3)", "wrong-formula"), ("raise ValueError", "wrong-formula"),
+        ("assert False", "wrong-formula"), ("later = later + 1", "uninitialised-read"),
+        ("n.warps = 3", "not-allowed"), ("import os", "not-allowed"),
+        ("return {1: 2}", "unsupported"), ("return {1} | {2}", "unsupported"),
         ("return {(1, 2)}", "unsupported"),
-        ("s = {1}; a = [s.add(k + 1) for k in s]", "wrong-formula"),
-        ("a = []; a.append(a)", "unsupported"),
-        ("a = [0]; a[0] = (a,)", "unsupported"),
+        ("a = []; a.append(a)", "unsupported"), ("a = [0]; a[0] = (a,)", "unsupported"),
         ("return [[[1]]]", "unsupported"),
-        ("return 1j", "unsupported"),
-        ("return b'x'", "unsupported"),
-        ("return (-8) ** 0.5", "unsupported"),
-        ("return np.tan(0.5)", "unsupported"),
-        ("return LIST[0]", "unsupported"),
-        ("return max([1], key=abs)", "unsupported"),
-        ("return 'a'.upper()", "unsupported"),
-        ("global x", "unsupported"),
-        ("with n: pass", "unsupported"),
-        ("try: pass\n    except ValueError: pass", "unsupported"),
-        ("yield 1", "unsupported"),
-        ("del n", "unsupported"),
-        ("class A: pass", "unsupported"),
-        ("return (x := 3)", "unsupported"),
-        ("return max(*[1, 2])", "unsupported"),
+        ("s = {1}; a = [s.add(k + 1) for k in s]", "wrong-formula"), ("return 1j", "unsupported"),
+        ("return b'x'", "unsupported"), ("return (-8) ** 0.5", "unsupported"),
+        ("return np.tan(0.5)", "unsupported"), ("return LIST[0]", "unsupported"),
+        ("return max([1], key=abs)", "unsupported"), ("return 'a'.upper()", "unsupported"),
+        ("global x", "unsupported"), ("with n: pass", "unsupported"),
+        ("try: pass\n    except ValueError: pass", "unsupported"), ("yield 1", "unsupported"),
+        ("del n", "unsupported"), ("class A: pass", "unsupported"),
+        ("return (x := 3)", "unsupported"), ("return max(*[1, 2])", "unsupported"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_found_at_its_line(line, code):
@@ -461,8 +434,6 @@ def test_a_mistake_is_found_at_its_line(line, code):
     assert (found.code, found.line) == (code, 7)
     assert found.severity == "error"
 
-
-# --- functions of this very file, read where they stand -------------------------------------------
 
 SCALE = 3
 

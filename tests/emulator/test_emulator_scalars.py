@@ -23,14 +23,11 @@ INTEGERS = [
 ]  # fmt: skip
 # Those with types of NumPy's, and what they give in Python.
 TYPED = {
-    "int32(i) * int32(j)": "i * j",
-    "int64(np.int8(i * 50))": "(i * 50 + 128) % 256 - 128",
-    "int64(np.uint8(i))": "i % 256",
-    "int64(uint32(i))": "i % 2**32",
-    "int64(np.int32(uint32(i)))": "i",
-    "uint32(i) < 5": "i % 2**32 < 5",
+    "int32(i) * int32(j)": "i * j", "int64(np.int8(i * 50))": "(i * 50 + 128) % 256 - 128",
+    "int64(np.uint8(i))": "i % 256", "int64(uint32(i))": "i % 2**32",
+    "int64(np.int32(uint32(i)))": "i", "uint32(i) < 5": "i % 2**32 < 5",
     "int64(uint32(i) + uint32(1))": "i % 2**32 + 1",
-}
+}  # fmt: skip
 
 
 @every_case(("expression", "meaning"), [*zip(INTEGERS, INTEGERS, strict=True), *TYPED.items()])

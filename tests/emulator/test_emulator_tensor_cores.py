@@ -1,7 +1,5 @@
 """Tensor cores: fragments against the PTX ISA's tables, read lane by lane, and NumPy's product."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 IMPORT = "from course_lib.intrinsics import *"
 M, N = 16, 8
 
-# --- the tables of the PTX ISA, as formulas for one lane -----------------------------------------
+
 # "Matrix Fragments for mma.m16n8k8" (.f16 and .tf32), "mma.m16n8k16" (.f16 and .bf16):
 # groupID = lane >> 2, threadID_in_group = lane % 4.
 
@@ -93,9 +91,7 @@ def mma_program(kind: str, k: int, a_words: int, b_words: int, turns: int = 1) -
     seed=st.integers(0, 2**16),
     schedule=st.sampled_from(["lockstep", "warps"]),
 )
-def test_the_product_of_every_warp(
-    shape: tuple, blocks: int, warps: int, seed: int, schedule: str
-) -> None:
+def test_the_product_of_every_warp(shape, blocks, warps, seed, schedule):
     kind, k, a_words, b_words = shape
     random = np.random.default_rng(seed)
     tiles = blocks, warps
@@ -179,9 +175,6 @@ def test_formats() -> None:
     assert np.isnan((outs[2].astype(np.uint32) << 16).view(np.float32)[7])
 
 
-# --- ldmatrix ------------------------------------------------------------------------------------
-
-
 @settings(max_examples=20, deadline=None)
 @given(
     count=st.sampled_from([2, 4]),
@@ -261,8 +254,6 @@ def test_faults_of_ldmatrix(statement: str, code: str) -> None:
     """
     assert codes(run(body, 1, 32, np.zeros(1), before=IMPORT)) == [code]
 
-
-# --- whole warps, and what is refused ------------------------------------------------------------
 
 IN_PARTS = """
     s = cuda.shared.array((64, 8), np.uint16, alignment=16)

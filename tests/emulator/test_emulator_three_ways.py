@@ -6,8 +6,6 @@ process of their own, because an environment variable chooses the simulator. `--
 times as many.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

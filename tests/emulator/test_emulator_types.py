@@ -1,7 +1,5 @@
 """The emulator gives every expression the type that Numba's compiler gives it."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re
@@ -97,23 +95,13 @@ def test_expressions_have_numbas_types() -> None:
     assert len(unsupported) <= len(cases) // 20, unsupported
 
 
-def test_integer_zero_makes_a_float64_sum() -> None:
-    values = np.full(10, np.float32(0.1), np.float32)
-    out = np.zeros(1, np.float64)
-    body = """
-        acc = START
-        for i in range(values.size):
-            acc += values[i]
-        out[0] = acc
-    """
-    sums = {}
+def test_a_sum_that_starts_with_a_whole_number_is_one_of_float64() -> None:
+    values, sums = np.full(10, np.float32(0.1), np.float32), {}
     for start in ("0", "0.0", "np.float32(0)", "float32(0.0)"):
-        profile = run(body.replace("START", start), 1, 1, out, values, parameters="out, values")
+        out = np.zeros(1, np.float64)
+        body = f"acc = {start}\nfor i in range(values.size):\n    acc += values[i]\nout[0] = acc"
+        profile = run(body, 1, 1, out, values, parameters="out, values")
         sums[start] = (out[0], profile.float64_flops > 0)
-    single, total = np.float32(0), np.float64(0)
-    for value in values:
-        single += value
-        total += value
+    single, double = sum(values, np.float32(0)), sum(map(float, values))
     assert sums["np.float32(0)"] == sums["float32(0.0)"] == (single, False)
-    assert sums["0"] == sums["0.0"] == (total, True)
-    assert total != single
+    assert sums["0"] == sums["0.0"] == (double, True) and double != single

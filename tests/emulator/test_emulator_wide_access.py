@@ -1,7 +1,5 @@
 """Accesses of 16 bytes: values, bounds, alignment, cost, and what Numba's compiler refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
@@ -9,6 +7,7 @@ from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_lib.emulator.profile.request_costs import shared_cost
 from course_lib.wording.sentences import facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
@@ -16,9 +15,6 @@ IMPORT = "from course_lib.intrinsics import *"
 
 def numbers(*shape: int) -> np.ndarray:
     return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
-
-
-# --- however it is imported ----------------------------------------------------------------------
 
 
 @every_case(
@@ -40,9 +36,6 @@ def test_known_however_imported(before: str, name: str) -> None:
     assert np.array_equal(out, numbers(8, 4).sum(axis=1))
 
 
-# --- values --------------------------------------------------------------------------------------
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     st.sampled_from(["float32", "int32", "uint32"]),
@@ -50,9 +43,7 @@ def test_known_however_imported(before: str, name: str) -> None:
     st.integers(0, 99),
     st.sampled_from(["lockstep", "warps"]),
 )
-def test_a_permutation_through_shared_and_local_memory(
-    dtype: str, shape: tuple[int, ...], seed: int, schedule: str
-) -> None:
+def test_a_permutation_through_shared_and_local_memory(dtype, shape, seed, schedule):
     order = np.random.default_rng(seed).permutation(16)
     source, out = np.arange(64, dtype=dtype).reshape(shape), np.zeros(64, dtype)
     body = f"""
@@ -93,9 +84,6 @@ def test_words_of_16_bit_numbers() -> None:
     assert out[0] == int(A[10:12].view(np.uint32)[0])
     assert B.tolist() == [14, 15, 12, 13, 10, 11, 8, 9]
     assert C.tolist() == [0, 1, 1, 0]
-
-
-# --- faults --------------------------------------------------------------------------------------
 
 
 @every_case(
@@ -146,9 +134,6 @@ def test_what_the_compiler_refuses(statement: str) -> None:
     assert rejection_codes(program, *given) == ["compile-error"]
 
 
-# --- cost ----------------------------------------------------------------------------------------
-
-
 def test_cost_of_16_bytes_a_lane() -> None:
     body = """
         s = cuda.shared.array(1024, float32, alignment=16)
@@ -189,8 +174,6 @@ def test_a_wide_and_a_narrow_access_from_one_address_cost_their_own() -> None:
     for fragment, conflicts in (("store4(s", 0), ("s[4 * i] = 0", 3)):
         assert profile.lines[line_of(program, fragment)].shared_store_bank_conflicts == conflicts
 
-
-# --- loops that are written out ------------------------------------------------------------------
 
 LOOP = """
 import numpy as np
@@ -246,3 +229,28 @@ def test_loops_that_cannot_be_written_out(loop: str, decorators: str) -> None:
     program = unrolled_program(loop, decorators)
     arguments = numbers(4), np.zeros(1, np.float32)
     assert rejection_codes(program, *arguments) == ["compile-error"]
+
+
+LANE = np.arange(32)
+
+# Bytes a lane, what lane i reads (in elements), wavefronts, bank conflicts.
+MEASURED = {
+    "8: broadcast": (8, 0 * LANE, 1, 0), "8: pairs": (8, LANE // 2, 1, 0),
+    "8: every other lane": (8, LANE // 4 * 2 + LANE % 2, 1, 0),
+    "8: lanes four apart": (8, LANE // 8 * 4 + LANE % 4, 2, 0),
+    "8: equal halves": (8, LANE % 16, 2, 0), "8: contiguous": (8, LANE, 2, 0),
+    "16: contiguous": (16, LANE, 4, 0), "16: broadcast": (16, 0 * LANE, 2, 0),
+    "16: lane // 4": (16, LANE // 4, 2, 0), "16: pairs": (16, LANE // 2, 2, 0),
+    "16: every other lane": (16, LANE // 4 * 2 + LANE % 2, 2, 0),
+    "16: lanes four apart": (16, LANE // 8 * 4 + LANE % 4, 4, 0),
+    "16: lane % 8": (16, LANE % 8, 4, 0), "16: lane % 4": (16, LANE % 4, 4, 0),
+    "16: lane % 2": (16, LANE % 2, 2, 0), "16: one bank group": (16, LANE * 8, 32, 28),
+    "4: contiguous": (4, LANE, 1, 0), "4: a column": (4, LANE * 32, 32, 31),
+}  # fmt: skip
+
+
+@every_case("name", MEASURED)
+def test_a_wide_load_costs_what_was_measured(name: str) -> None:
+    width, element, wavefronts, conflicts = MEASURED[name]
+    cost = shared_cost(element[None, :] * width, np.ones((1, 32), bool), width)
+    assert (cost.requests, cost.wavefronts, cost.bank_conflicts) == (1, wavefronts, conflicts)

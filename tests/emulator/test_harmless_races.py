@@ -1,7 +1,5 @@
 """Races that do no harm are no errors, and what looks like them and does harm is one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, launch

@@ -4,8 +4,6 @@ It needs a venv of its own, where the test makes one out of a package index; wit
 test is skipped. `MATMUL_LADDER_MLIR_PYTHON` names a Python that has the package already.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

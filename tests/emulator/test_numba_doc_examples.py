@@ -4,8 +4,6 @@ Their text is read from the installed Numba package; what their examples define 
 stands here. On a GPU Numba itself tests the same kernels.
 """
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from pathlib import Path
@@ -15,10 +13,7 @@ import numba.cuda.random
 import numpy as np
 import pytest
 from emulator_helpers import codes, launch
-from numba.cuda.random import (
-    init_xoroshiro128p_states_cpu,
-    xoroshiro128p_dtype,
-)
+from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
 from sampling import few
 
 EXAMPLES = Path(numba.__file__).parent / "cuda" / "tests" / "doc_examples"
@@ -68,23 +63,6 @@ def run_right(program: str, grid, block, *arguments) -> None:
     for given, result in zip(arguments, results[0], strict=True):
         if isinstance(given, np.ndarray):
             given[...] = result
-
-
-@pytest.mark.parametrize("m, k, n", [(4, 4, 4), (5, 23, 7), (33, 17, 40)])
-def test_matmul_through_shared_memory(m: int, k: int, n: int) -> None:
-    a, b, c = np.arange(m * k).reshape(m, k), np.ones((k, n)), np.zeros((m, n))
-    grid = -(-max(m, n, k) // 16)
-    program = example("matmul", "fast_matmul", constants="TPB = 16")
-    run_right(program, (grid, grid), (16, 16), a, b, c)
-    np.testing.assert_array_equal(c, a @ b)
-
-
-def test_a_function_for_the_processor_and_the_gpu() -> None:
-    x, y, z = np.array([1, 10, 234]), np.array([2, 2, 4014]), np.array([3, 14, 2211])
-    results = np.zeros(3)
-    run_right(example("cpu_gpu_compat", "f", "business_logic"), 1, 32, results, x, y, z)
-    expected = 4 * z * (2 * x - (4 * y) / 2 * np.pi)
-    np.testing.assert_allclose(results, expected, rtol=1e-15)
 
 
 def heat(steps: int, data: np.ndarray, k: float) -> np.ndarray:
@@ -141,10 +119,3 @@ def test_sessionize_waits_for_the_grid_in_a_branch() -> None:
     profile = launch(program, 2, 32, users, times, np.zeros(64))
     assert "barrier-divergence" in codes(profile)
     assert "does not reach it" in profile.findings[0].message
-
-
-def test_ufunc_over_whole_arrays() -> None:
-    x = np.arange(10, dtype=np.float32) - 5
-    out = np.zeros_like(x)
-    run_right(example("ufunc", "f"), 1, 1, out, x)
-    np.testing.assert_allclose(out, np.sin(x), rtol=1e-6)

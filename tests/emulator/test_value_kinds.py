@@ -1,19 +1,16 @@
-"""Complex numbers, records, vector types, NumPy's functions: the values that Numba's simulator has.
+"""Complex numbers, records, vector types, NumPy's functions, float16: values and counts."""
 
-Under every schedule, with counters and races on; and counted with the true size of an element.
-"""
-
-from __future__ import annotations
-
+import enum
 import math
 import pickle
 import textwrap
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from emulator_helpers import on_numbas_simulator
+from emulator_helpers import as_program, on_numbas_simulator, rejection_codes, run_clean
 from every_case import every_case
 from value_kinds_programs import PROGRAMS
 
@@ -111,19 +108,15 @@ def test_a_field_is_counted_at_its_own_bytes() -> None:
 
 RACING = {
     "one field of one record": ("s[0].x = t", True),
-    "two fields of one record": (
-        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
-        False,
-    ),
-    "a field and the whole": (
-        "if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
-        True,
-    ),
+    "two fields of one record": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
+        False),
+    "a field and the whole": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
+        True),
     "elements of one field": ("s[0].v[t] = 1", False),
     "one element of one field": ("s[0].v[t // 2] = t", True),
     "a record each": ("s[t] = a[t]", False),
     "real and imaginary parts": ("z.real[0] = 1\n    z.imag[0] = 2", True),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("where", ["shared", "global"])
@@ -194,15 +187,12 @@ def test_libdevice_computes_what_its_names_say() -> None:
     wide = x.astype(np.float64)
     parts, rests = [math.frexp(v) for v in wide], [math.modf(v) for v in wide]
     expected = [
-        np.sin(x) + 1 / np.sqrt(wide),
-        np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
-        x.view(np.int32) >> 23,
-        wide**3 + 3 + np.array([math.erf(each) for each in wide]),
-        x * x + x + np.minimum(x, 1),
-        np.sin(wide) + 2 * np.cos(wide) + math.sqrt(0.5),
+        np.sin(x) + 1 / np.sqrt(wide), np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
+        x.view(np.int32) >> 23, wide**3 + 3 + np.array([math.erf(each) for each in wide]),
+        x * x + x + np.minimum(x, 1), np.sin(wide) + 2 * np.cos(wide) + math.sqrt(0.5),
         [m + 2 * e + r + 4 * w for (m, e), (r, w) in zip(parts, rests, strict=True)],
         [abs(i - 20) + 3 - 1 - i + i.bit_count() for i in range(40)],
-    ]
+    ]  # fmt: skip
     for row, right in zip(out, expected, strict=True):
         np.testing.assert_allclose(row, right, rtol=1e-6)
 
@@ -282,3 +272,172 @@ def test_an_array_into_a_field_is_only_unsupported() -> None:
         emulate(kernel_with(text))[1, 1](np.zeros(3, record), np.zeros(2, np.float32))
     (found,) = refused.value.findings
     assert (found.code, found.line) == ("unsupported", 4) and found.hint
+
+
+RECORD = np.dtype([("x", np.float32), ("n", np.int32)])
+
+
+class Size(enum.IntEnum):
+    small = 1
+    large = 2
+
+
+STATEMENTS = {
+    "0-d part": ("out[0] = v[1, ...][()]", [1, 0, 0, 0]),
+    "0-d array": ("out[0] = s[...][()]", [5, 0, 0, 0]),
+    "field of a part": ("out[0] = r[...].x[1]", [3, 0, 0, 0]),
+    "loop over records": ("for i, each in enumerate(r): out[i] = each.n", [2, 4, 0, 0]),
+    "store into items": (
+        "for each, k in zip(r, v): each.n = k + 7\nout[0], out[1] = r.n[0], r.n[1]",
+        [7, 8, 0, 0],
+    ),
+    "step of complex": ("out[0] = z[::-2].sum().imag", [4, 0, 0, 0]),
+    "step of a field": ("r.x[::-1][0] = 6\nout[0] = r[1::2].x[0]", [6, 0, 0, 0]),
+    "operator": ("out[0] = operator.mul(z[1], 2j).real", [-2, 0, 0, 0]),
+}
+
+
+@every_case("body, expected", STATEMENTS.values())
+def test_statements_take_every_kind_of_value(body: str, expected: list[float]) -> None:
+    out, z = np.zeros(4), np.arange(4) * (1 + 1j)
+    r = np.array([(1, 2), (3, 4)], RECORD)
+    run_clean(
+        body, 1, 1, out, np.array(5.0), np.arange(3.0), z, r,
+        parameters="out, s, v, z, r", before="import operator",
+    )  # fmt: skip
+    assert out.tolist() == expected
+
+
+WAITING = (
+    "out[i] = later(by=later(i, 1), v=i)",
+    "out[i] = operator.add(later(i, 1), i - 1)",
+    "out[i] = later(*(later(i, 1), i - 1))",
+    "assert later(i, 1) == i + 1\nout[i] = 2 * i",
+)
+
+
+@every_case("body", WAITING)
+def test_arguments_by_name_and_operators_wait_for_a_barrier(body: str) -> None:
+    out = np.zeros(4)
+    before = """
+        import operator
+        @cuda.jit(device=True)
+        def later(v, by):
+            cuda.syncthreads()
+            return v + by
+    """
+    run_clean(f"i = cuda.threadIdx.x\n{body}", 1, 4, out, before=before)
+    assert out.tolist() == [2 * i + (1 if "by=" in body else 0) for i in range(4)]
+
+
+def beside_complex(out, r):
+    out[0] = Size.large * 1j
+
+
+def equal_to_complex(out, r):
+    out[0] = Size.large == out[1]
+
+
+def part_of_a_member(out, r):
+    out[0] = Size.large.real
+
+
+def into_a_field(out, r):
+    r[0].x = Size.large
+
+
+# Numba's compiler refuses all of these.
+@every_case("kernel", [beside_complex, equal_to_complex, part_of_a_member, into_a_field])
+def test_members_are_no_numbers_beside_other_values(kernel: object) -> None:
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[1, 1](np.ones(2, np.complex128), np.zeros(1, RECORD))
+    assert [each.code for each in refused.value.findings] == ["compile-error"]
+
+
+EXACT = {
+    "hadd(x[t], y[t])": lambda x, y, z: x + y,
+    "hsub(x[t], y[t])": lambda x, y, z: x - y,
+    "hmul(x[t], y[t])": lambda x, y, z: x * y,
+    "hdiv(x[t], y[t])": lambda x, y, z: x / y,
+    "hfma(x[t], y[t], z[t])": lambda x, y, z: x * y + z,
+    "hneg(x[t])": lambda x, y, z: -x,
+    "habs(x[t])": lambda x, y, z: abs(x),
+    "hrcp(x[t])": lambda x, y, z: 1 / x,
+    "hmax(x[t], y[t])": lambda x, y, z: max(x, y),
+    "hmin(x[t], y[t])": lambda x, y, z: min(x, y),
+    "hfloor(x[t])": lambda x, y, z: math.floor(x),
+    "hceil(x[t])": lambda x, y, z: math.ceil(x),
+    "htrunc(x[t])": lambda x, y, z: math.trunc(x),
+    "hrint(x[t])": lambda x, y, z: round(x),
+    # what is no float16 is converted before
+    "hadd(2, y[t])": lambda x, y, z: 2 + y,
+    "hmul(w, y[t])": lambda x, y, z: Fraction(float(np.float16(0.1))) * y,
+}
+NEAR = {
+    "hsin": math.sin, "hcos": math.cos, "hlog": math.log, "hlog10": math.log10, "hlog2": math.log2,
+    "hexp": math.exp, "hexp10": lambda x: 10**x, "hexp2": lambda x: 2**x, "hsqrt": math.sqrt,
+    "hrsqrt": lambda x: 1 / math.sqrt(x), "htanh": math.tanh,
+}  # fmt: skip
+COMPARED = {
+    "heq": "__eq__", "hne": "__ne__", "hgt": "__gt__", "hge": "__ge__", "hlt": "__lt__",
+    "hle": "__le__",
+}  # fmt: skip
+
+
+def launched(call: str, dtype: type, *arrays: np.ndarray) -> np.ndarray:
+    out = np.zeros(arrays[0].size, dtype)
+    body = f"t = cuda.grid(1)\nout[t] = cuda.fp16.{call}"
+    run_clean(body, 1, out.size, out, *arrays, np.float32(0.1), parameters="out, x, y, z, w")
+    return out
+
+
+def numbers(seed: int) -> np.ndarray:
+    """Also such as differ by much, and such whose sums lie between two float16."""
+    random = np.random.default_rng(seed)
+    spread = 2.0 ** random.integers(-9, 7, 512)
+    return (random.choice([-1, 1], 512) * random.uniform(1, 2, 512) * spread).astype(np.float16)
+
+
+@every_case("call", EXACT)
+def test_what_is_rounded_once(call: str) -> None:
+    given = [numbers(seed) for seed in range(3)]
+    exact = [
+        EXACT[call](*(Fraction(float(each)) for each in row)) for row in zip(*given, strict=True)
+    ]
+    bits = launched(call, np.float16, *given)
+    for found, wanted in zip(bits, exact, strict=True):
+        if abs(wanted) < 65504:
+            neighbours = [np.nextafter(found, np.float16(way)) for way in (-np.inf, np.inf)]
+            error = abs(Fraction(float(found)) - wanted)
+            others = [abs(Fraction(float(each)) - wanted) for each in neighbours]
+            assert error <= min(others), (call, found, float(wanted))
+        else:
+            assert np.isinf(found)
+
+
+@every_case("name", NEAR)
+def test_what_is_computed_in_float32(name: str) -> None:
+    given = np.linspace(0.1, 4, 256).astype(np.float16)
+    wanted = np.array([NEAR[name](float(each)) for each in given])
+    found = launched(f"{name}(x[t])", np.float16, given, given, given)
+    np.testing.assert_allclose(found.astype(float), wanted, rtol=1 / 1024, atol=1e-4)
+
+
+@every_case("name", COMPARED)
+def test_comparisons_give_booleans(name: str) -> None:
+    left = np.array([1, 2, 3, np.nan, -0.0, np.inf], np.float16)
+    right = np.array([2, 2, 2, np.nan, 0.0, np.inf], np.float16)
+    found = launched(f"{name}(x[t], y[t])", bool, left, right, left)
+    assert found.tolist() == getattr(left, COMPARED[name])(right).tolist()
+
+
+def test_the_greater_one_of_no_number() -> None:
+    """As Numba documents it: `a if a > b else b`."""
+    left, right = np.array([np.nan, 1], np.float16), np.array([1, np.nan], np.float16)
+    found = launched("hmax(x[t], y[t])", np.float16, left, right, left)
+    assert found[0] == 1 and np.isnan(found[1])
+
+
+def test_a_name_that_does_not_exist_is_refused() -> None:
+    program = as_program("out[0] = cuda.fp16.hsine(out[0])")
+    assert rejection_codes(program, np.ones(1, np.float16)) == ["compile-error"]

@@ -4,8 +4,6 @@ Run as a script under NUMBA_ENABLE_CUDASIM=1 it writes the simulator's results i
 simulator computes with Python's and NumPy's types, so programs stand here whose values agree.
 """
 
-from __future__ import annotations
-
 import pickle
 import sys
 from collections.abc import Callable
@@ -53,9 +51,7 @@ def add(name: str, body: str, arguments: Callable[[], dict[str, Any]], **rest: A
     PROGRAMS[name] = Program(body, rest.pop("grid", 2), rest.pop("block", 48), arguments, **rest)
 
 
-add(
-    "arithmetic",
-    """
+add("arithmetic", """
 i = cuda.grid(1)
 if i < a.size:
     z = a[i]
@@ -66,16 +62,10 @@ if i < a.size:
     else:
         z += 1j
     out[i] = z * b[i] + z.imag - (1 + 2j)
-""",
-    lambda: {
-        "a": _some_complex(70),
-        "b": _some_complex(71)[1:].copy(),
-        "out": np.zeros(70, np.complex128),
-    },
-)
-add(
-    "functions",
-    """
+""", lambda: {
+    "a": _some_complex(70), "b": _some_complex(71)[1:].copy(), "out": np.zeros(70, np.complex128),
+})  # fmt: skip
+add("functions", """
 i = cuda.grid(1)
 if i < a.size:
     z = a[i]
@@ -86,13 +76,9 @@ if i < a.size:
     out[i, 3] = complex(cmath.phase(z), abs(z))
     out[i, 4] = cmath.tanh(z) + cmath.pi
     out[i, 5] = cmath.cosh(z) if cmath.isfinite(z) else complex(0)
-""",
-    lambda: {"a": _some_complex(70), "out": np.zeros((70, 6), np.complex128)},
-)
+""", lambda: {"a": _some_complex(70), "out": np.zeros((70, 6), np.complex128)})  # fmt: skip
 
-add(
-    "vector types",
-    """
+add("vector types", """
 i = cuda.grid(1)
 v = cuda.float32x4(i, 1, 2, 3)
 if i % 3 == 1:
@@ -103,14 +89,13 @@ if i < out.shape[0]:
     out[i, 1] = w.y + cuda.float64x2(1.5, 2).y
     out[i, 2] = w.z
     out[i, 3] = w.w
-""",
-    lambda: {"out": np.zeros((70, 4), np.float32)},
-    before="""
+""", lambda: {
+    "out": np.zeros((70, 4), np.float32),
+}, before="""
 @cuda.jit(device=True)
 def turned(v):
     return cuda.float32x4(v.w, v.x, v.y, v.z)
-""",
-)
+""")  # fmt: skip
 
 
 def _some_records(count: int = 70, align: bool = False) -> np.ndarray:
@@ -152,9 +137,7 @@ for _name, _align in (("packed records", False), ("aligned records", True)):
             "out": np.zeros(70),
         },
     )
-add(
-    "records in shared and local memory",
-    """
+add("records in shared and local memory", """
 s = cuda.shared.array(48, KIND)
 t = cuda.threadIdx.x
 s[t]['x'] = t
@@ -168,33 +151,26 @@ l[0]['v'][0] = s[47 - t]['v'][0]
 l[1]['x'] = 5
 l[1]['v'][1] = l[0]['v'][0]
 out[cuda.grid(1)] = l[0]['x'] + l[1]['v'][1] + s[(t + 1) % 48]['v'][1] + reads(l, 1)
-""",
-    lambda: {"out": np.zeros(96)},
-    before="""
+""", lambda: {
+    "out": np.zeros(96),
+}, before="""
 KIND = np.dtype([("x", np.float32), ("v", np.int32, (2,)), ("z", np.float64)], align=True)
 
 @cuda.jit(device=True)
 def reads(records, i):
     return records[i]['x']
-""",
-)
-add(
-    "one record, its fields by number, and parts of complex numbers",
-    """
+""")  # fmt: skip
+add("one record, its fields by number, and parts of complex numbers", """
 i = cuda.grid(1)
 if i < out.size:
     out.real[i] = r.x * i + r.v[1, 2] + r[0] - r[-1].b
     out.imag[i] = out.real[i] + 1
 if i == 0:
     r.n = 17
-""",
-    lambda: {"r": _some_records(2)[1], "out": np.zeros(70, np.complex64)},
-)
+""", lambda: {"r": _some_records(2)[1], "out": np.zeros(70, np.complex64)})  # fmt: skip
 
 
-add(
-    "methods of arrays",
-    """
+add("methods of arrays", """
 i = cuda.grid(1)
 if i < a.shape[0]:
     row = a[i]
@@ -210,17 +186,12 @@ if i < a.shape[0]:
     out[i, 7] = l[1, 2] + l.itemsize + a.nbytes + (row[:1]).item()
     bits = row.view(np.int64)
     out[i, 8] = bits[0] >> 52
-""",
-    lambda: {
-        "a": np.random.default_rng(5).normal(size=(60, 7)),
-        "b": np.arange(12).reshape(3, 4),
-        "out": np.zeros((60, 9)),
-    },
-)
+""", lambda: {
+    "a": np.random.default_rng(5).normal(size=(60, 7)), "b": np.arange(12).reshape(3, 4),
+    "out": np.zeros((60, 9)),
+})  # fmt: skip
 
-add(
-    "functions of NumPy over whole arrays",
-    """
+add("functions of NumPy over whole arrays", """
 i = cuda.grid(1)
 if i < a.shape[0]:
     np.sin(a[i], out[i, 0])
@@ -229,19 +200,13 @@ if i < a.shape[0]:
     np.less(a[i], b[:, :1], test[i])
     np.divide(b[:, :1], b[0], quotients[i])
     out[i, 3, 0] = np.cos(a[i], out[i, 4])[1]
-""",
-    lambda: {
-        "a": np.random.default_rng(5).normal(size=(60, 4)),
-        "b": np.arange(1, 13).reshape(3, 4),
-        "out": np.zeros((60, 5, 4)),
-        "test": np.zeros((60, 3, 4), bool),
-        "quotients": np.zeros((60, 3, 4), np.float32),
-    },
-)
+""", lambda: {
+    "a": np.random.default_rng(5).normal(size=(60, 4)), "b": np.arange(1, 13).reshape(3, 4),
+    "out": np.zeros((60, 5, 4)), "test": np.zeros((60, 3, 4), bool),
+    "quotients": np.zeros((60, 3, 4), np.float32),
+})  # fmt: skip
 
-add(
-    "other shapes and types over the same elements",
-    """
+add("other shapes and types over the same elements", """
 i = cuda.grid(1)
 if i < out.shape[0]:
     rows = a.reshape(20, -1)
@@ -256,16 +221,12 @@ if i < out.shape[0]:
     out[i, 3] = halves[2 * i : 2 * i + 4].view(np.float64)[0]
     halves[2 * (i + 70)] = i
     halves[2 * (i + 70) :].view(np.int64)[0] += 1 << 32
-""",
-    lambda: {
-        "a": np.random.default_rng(3).normal(size=(60, 4)),
-        "halves": np.random.default_rng(4).integers(0, 9, 280).astype(np.int32),
-        "out": np.zeros((70, 4)),
-    },
-)
-add(
-    "more functions of numbers",
-    """
+""", lambda: {
+    "a": np.random.default_rng(3).normal(size=(60, 4)),
+    "halves": np.random.default_rng(4).integers(0, 9, 280).astype(np.int32),
+    "out": np.zeros((70, 4)),
+})  # fmt: skip
+add("more functions of numbers", """
 i = cuda.grid(1)
 if i < out.shape[0]:
     x, y = a[i], a[(7 * i + 3) % 70]
@@ -276,14 +237,10 @@ if i < out.shape[0]:
         out[i, 3] += v
     out[i, 4] = abs(complex(*cmath.polar(complex(x, y))))
     out[i, 5] = math.hypot(*(x, y)) + len(tuple())
-""",
-    lambda: {"a": np.random.default_rng(6).normal(size=70), "out": np.zeros((70, 6))},
-)
+""", lambda: {"a": np.random.default_rng(6).normal(size=70), "out": np.zeros((70, 6))})  # fmt: skip
 
 _PACKED = np.dtype([("n", np.int8), ("v", np.float32, (2, 3)), ("w", np.float32, (3,))])
-add(
-    "whole arrays into fields",
-    """
+add("whole arrays into fields", """
 i = cuda.grid(1)
 if i < out.shape[0]:
     b[i]["v"] = a[i]["v"]
@@ -296,19 +253,14 @@ if i < out.shape[0]:
     for x in b[i].v.flat:
         out[i] += x
     out[i] += b[i].w[2] + a[i].v.size
-""",
-    lambda: {
-        "a": np.frombuffer(np.random.default_rng(8).bytes(37 * 70), _PACKED).copy(),
-        "b": np.zeros(75, _PACKED),
-        "rows": np.random.default_rng(9).normal(size=(70, 3)).astype(np.float32),
-        "out": np.zeros(70),
-    },
-)
+""", lambda: {
+    "a": np.frombuffer(np.random.default_rng(8).bytes(37 * 70), _PACKED).copy(),
+    "b": np.zeros(75, _PACKED),
+    "rows": np.random.default_rng(9).normal(size=(70, 3)).astype(np.float32), "out": np.zeros(70),
+})  # fmt: skip
 
 
-add(
-    "signs and bits of narrow numbers",
-    """
+add("signs and bits of narrow numbers", """
 i = cuda.grid(1)
 if i < a.size:
     out[i, 0] = -a[i]
@@ -316,13 +268,10 @@ if i < a.size:
     out[i, 2] = abs(-b[i])
     out[i, 3] = (-a[i]) % 100
     out[i, 4] = -b[i]
-""",
-    lambda: {
-        "a": np.arange(70, dtype=np.uint8),
-        "b": np.arange(-70, 0, dtype=np.int16),
-        "out": np.zeros((70, 5)),
-    },
-)
+""", lambda: {
+    "a": np.arange(70, dtype=np.uint8), "b": np.arange(-70, 0, dtype=np.int16),
+    "out": np.zeros((70, 5)),
+})  # fmt: skip
 
 
 def simulate(path: str) -> None:

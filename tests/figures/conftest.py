@@ -1,7 +1,5 @@
 """Launches and findings that several pictures are drawn from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from known_kernels import matmul_naive as matmul_rows

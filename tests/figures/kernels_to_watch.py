@@ -1,7 +1,5 @@
 """Kernels as a student might write them, right and wrong, for the figures that show their runs."""
 
-from __future__ import annotations
-
 from course_lib.emulator import Kernel, load_program
 
 _HEAD = "from numba import cuda, float32\nTILE = 16\n"

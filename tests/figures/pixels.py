@@ -9,8 +9,6 @@ one of them in theirs are drawn. A difference of a pixel may be one of rounding:
 pictures.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +20,9 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE), str(HERE.parent)]
 
 import conftest  # noqa: E402
-import test_explore_launches_and_roofs as roofs  # noqa: E402
-import test_online_softmax as softmax  # noqa: E402
-import test_step_through_k as stepping  # noqa: E402
-import test_who_owns_what as owners  # noqa: E402
+import test_explore as roofs  # noqa: E402
+import test_tiles_in_time as softmax  # noqa: E402
+import test_watch as watched  # noqa: E402
 from kernels_to_watch import PLAIN, TILED, flat, kernel  # noqa: E402
 from test_gallery import GALLERY, one_tile  # noqa: E402
 
@@ -132,12 +129,12 @@ def _to_play_with() -> Iterator[tuple[str, Draw]]:
         lambda: figures.watch_online_softmax(softmax.SCORES, *softmax.kept_and_mixed()),
     )
     broken = kernel(TILED, ("cuda.syncthreads()  # first", "pass"))
-    toy = (stepping.TOY_A, stepping.TOY_B)
+    toy = (watched.TOY_A, watched.TOY_B)
     for way, own in (("ours", None), ("theirs", kernel()), ("flat", flat()), ("broken", broken)):
         yield f"step_through_k-{way}", lambda own=own: figures.step_through_k(own)
         yield f"watch_race-{way}", lambda own=own: figures.watch_race(own)
     yield "step_through_k-toy", lambda: figures.step_through_k(tile=(4, 4, 2), matrices=toy)
-    rows = kernel(PLAIN, owners.IN_ONE_ROW)
+    rows = kernel(PLAIN, watched.IN_ONE_ROW)
     yield "who_owns_what", figures.who_owns_what
     yield "who_owns_what-tiled", lambda: figures.who_owns_what((16, 16), tile=8, kernel=kernel())
     yield "who_owns_what-rows", lambda: figures.who_owns_what((6, 20), 64, kernel=rows, grid=2)

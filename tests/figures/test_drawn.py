@@ -1,7 +1,5 @@
 """What is drawn are the numbers that were given: heights, positions, counts."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -37,9 +35,6 @@ def words_of(picture):
     return "\n".join(each.get_text() for each in texts)
 
 
-# --- ladder -----------------------------------------------------------------------------------
-
-
 def test_bars_of_the_ladder_are_shares_of_cublas():
     picture = figures.ladder("tiled")
     bars = bars_of(picture)
@@ -56,9 +51,6 @@ def test_one_rung_is_lit_or_none():
     assert words_of(figures.ladder()).count("◀") == 0
     with pytest.raises(ValueError, match="No rung 'tilde'"):
         figures.ladder("tilde")
-
-
-# --- places and strips -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["T4", "A6000", "H100", "B200"])
@@ -80,9 +72,6 @@ def test_strips_of_32_fit_nowhere_and_tiles_everywhere():
     assert "two tiles, 32 × 32, 8 KiB: fit everywhere" in alt
     assert "both strips, BM = 4, 128 KiB: fit A100-80, H100" in alt
     assert "both strips, BM = 32, 1 MiB: fit nowhere" in alt
-
-
-# --- roofline -----------------------------------------------------------------------------------
 
 
 def dots_of(picture):
@@ -113,9 +102,6 @@ def test_dots_stand_where_they_were_measured_or_hollow_on_the_roof():
     assert "50.4 FLOP per byte" in picture.alt
 
 
-# --- grids --------------------------------------------------------------------------------------
-
-
 def test_threads_out_of_range_are_counted():
     picture = figures.grid_of_threads((3, 2), (4, 4), (7, 10), thread=((2, 1), (1, 2)))
     assert f"{12 * 8 - 7 * 10} threads are out of range" in picture.alt
@@ -125,9 +111,6 @@ def test_threads_out_of_range_are_counted():
     assert f"{5 * 7 - 16} elements have no thread" in small.alt
     outside = figures.grid_of_threads((1, 1), (4, 4), (3, 3), thread=((0, 0), (3, 3)))
     assert "[3, 3] is outside" in words_of(outside)
-
-
-# --- requests -----------------------------------------------------------------------------------
 
 
 # Sectors per request of float32, from the fact sheet.
@@ -168,9 +151,6 @@ def test_what_is_not_in_the_trace_is_named(rows):
         figures.warp_access()
 
 
-# --- reads --------------------------------------------------------------------------------------
-
-
 def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
     counts = element_counts(ragged)
     assert (counts["A"] == 5).all() and counts["A"].shape == (3, 7)
@@ -181,8 +161,6 @@ def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
     alt = figures.matrix_reads(ragged, kind="store").alt
     assert "C, 3 by 5: each stored once" in alt and "A," not in alt
 
-
-# --- steps --------------------------------------------------------------------------------------
 
 TOY_A = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [1, 0, 2, 1], [2, 2, 0, 1]])
 TOY_B = np.array([[1, 0, 2, 1], [1, 1, 0, 2], [1, 2, 1, 0], [1, 3, 1, 1]])
@@ -202,17 +180,11 @@ def test_what_makes_no_strip_is_refused(a, b, depth):
         figures.k_steps(np.ones(a), np.ones(b), depth)
 
 
-# --- reuse --------------------------------------------------------------------------------------
-
-
 def test_a_value_of_a_feeds_a_row():
     assert "all 4 outputs in row 0 of C" in figures.sharing().alt
     assert "all 8 outputs in row 0 of C" in figures.sharing((5, 8, 6)).alt
     with pytest.raises(ValueError, match="too long"):
         figures.sharing((4, 40, 4))
-
-
-# --- counters -----------------------------------------------------------------------------------
 
 
 def test_instructions_are_drawn_for_one_multiply_add():
@@ -268,9 +240,6 @@ def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():
     assert "\n12\n" in words
 
 
-# --- races --------------------------------------------------------------------------------------
-
-
 def test_the_needed_order_is_the_programs_and_the_feared_one_its_reverse(race):
     found = next(each for each in race.findings if each.code == "race-read-after-write")
     picture = figures.barrier_timeline(found, race)
@@ -305,9 +274,6 @@ def test_what_no_barrier_can_mend_is_not_told_to_take_one(races):
     assert "before block (0, 0) writes it" in blocks_read.alt
 
 
-# --- lanes --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 32, 33])
 def test_the_picture_of_banks_counts_as_the_emulator_does(width):
     addresses = figures.addresses_of(range(32), 0, width)
@@ -323,9 +289,6 @@ def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
     sectors = global_cost(addresses[None], np.ones((1, 32), bool), 4).sectors
     alt = figures.lane_to_sector(figures.Request("a column", addresses)).alt
     assert f"{sectors} sectors for 32 lanes, {share} of the bytes used" in alt
-
-
-# --- budgets of an SM, and the whole climb ------------------------------------------------------
 
 
 def test_a_launch_that_fails_fills_no_budget():

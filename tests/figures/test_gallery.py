@@ -1,7 +1,5 @@
 """What holds for every picture: words, size, nothing cut off, nothing written over something."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from dataclasses import replace
@@ -157,16 +155,11 @@ GALLERY = {
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
-FAST_ONE_IN, SLOW_ONE_IN = 48, 8
+FAST_ONE_IN, SLOW_ONE_IN = 40, 8
 FROM_RUNS = (
-    "barrier_timeline",
-    "line_counters",
-    "tiles_in_time",
-    "warp_access",
-    "warp_pieces",
-    "matrix_reads",
-    "own_run",
-)
+    "barrier_timeline", "line_counters", "tiles_in_time", "warp_access", "warp_pieces",
+    "matrix_reads", "own_run",
+)  # fmt: skip
 
 
 def one_tile(rung):

@@ -1,7 +1,5 @@
 """The mechanism of figures to play with: states that are complete, small, safe and the same."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -81,9 +79,6 @@ def look_up(column: list, row: int):
     return values[number(codes, width, row)]
 
 
-# --- states ---------------------------------------------------------------------------------------
-
-
 def test_the_page_holds_the_states_that_python_computed(demo):
     data = data_of(demo.html())
     for step in range(3):
@@ -96,9 +91,6 @@ def test_the_page_holds_the_states_that_python_computed(demo):
                     assert look_up(column, row) == expected
             said = [look_up(w["columns"][0], rows[tuple(w["controls"])]) for w in data["words"]]
             assert " ".join(filter(None, said)) == demo.sentence(step=step, gpu=gpu)
-
-
-# --- the page -------------------------------------------------------------------------------------
 
 
 def test_without_javascript_the_start_state_is_there(demo):
@@ -152,8 +144,6 @@ def test_motion_is_only_for_those_who_do_not_mind():
     before, after = css.split("@media (prefers-reduced-motion: no-preference)")
     assert "transition:" not in before.replace("transition: none", "") and "transition:" in after
 
-
-# --- what is refused ------------------------------------------------------------------------------
 
 REFUSED = {
     "has no state": {"layers": [Layer(["step"], {(0,): {}, (1,): {}})]},

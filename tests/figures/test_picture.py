@@ -1,18 +1,24 @@
-"""A picture shows itself with its words, the same way every time, without pyplot."""
-
-from __future__ import annotations
+"""A picture shows itself with its words, the same every time; stored ones, ladders, formats."""
 
 import base64
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 
 import IPython.display
 import matplotlib
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from course_lib import figures
+from course_lib.devices import device
+from course_lib.figures.stored import STORED, markdown, write_stored
 from course_lib.figures.style import short_bytes
+from course_lib.own_ladder import OwnRung, whole_ladder
+from course_lib.roofline import Point
 
 
 @pytest.fixture
@@ -53,7 +59,7 @@ def test_any_figure_can_be_shown_but_not_without_words(shown):
 
 
 def test_a_figure_to_play_with_is_shown_in_the_middle_of_a_cell_too(shown):
-    figures.show(figures.explore_banks())
+    figures.show(figures.who_owns_what((4, 4), (2, 2)))
     assert any("text/html" in data for data, _ in shown)
 
 
@@ -86,3 +92,85 @@ def test_drawing_needs_no_pyplot():
 )
 def test_short_bytes(count, text):
     assert short_bytes(count) == text
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_pictures_are_written_where_they_belong(tmp_path):
+    paths = write_stored(tmp_path)
+    assert [path.relative_to(tmp_path).as_posix() for path in paths] == list(STORED)
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+
+
+@pytest.mark.workshop
+@pytest.mark.parametrize("name", STORED)
+def test_the_stored_picture_is_not_of_yesterday(name):
+    # Bytes differ between versions of matplotlib; width and height do not.
+    size_of = slice(16, 24)
+    assert (ROOT / name).read_bytes()[size_of] == STORED[name]().png()[size_of]
+
+
+def test_markdown_carries_the_words():
+    line = markdown("docs/images/ladder.png")
+    assert line.startswith("![The ladder of kernels from slow to fast")
+    assert line.endswith("](docs/images/ladder.png)")
+
+
+def steps(passed: int, of: str = "product") -> list[OwnRung]:
+    return [
+        replace(each, passed=place < passed, yours={"global_load_sectors": 1234})
+        for place, each in enumerate(whole_ladder(of=of))
+    ]
+
+
+def test_a_ladder_that_nobody_has_climbed_is_a_short_picture() -> None:
+    empty, begun = (figures.my_ladder(steps(count)) for count in (0, 1))
+    assert empty.figure.get_figheight() < 2 < begun.figure.get_figheight()
+    shown = " ".join(each.get_text() for axes in empty.figure.axes for each in axes.texts)
+    assert all(each.rung in shown for each in steps(0))
+    assert "not counted" not in shown and "1,234" not in shown
+
+
+def lines_of(picture):
+    (axes,) = picture.figure.axes
+    return {line.get_gid(): line for line in axes.lines if line.get_gid()}
+
+
+def labels_of(picture):
+    (axes,) = picture.figure.axes
+    return {each.get_text(): each.xy for each in axes.texts}
+
+
+@pytest.mark.parametrize("gpu", ["H100", "H200", "B200", "A6000"])
+def test_each_roof_stands_at_its_height_and_each_ridge_below_its_corner(gpu):
+    row, labels = device(gpu), labels_of(figures.roofs_of_formats(gpu))
+    for name, tera in (
+        ("float32", row.fp32_tflops),
+        ("TF32", row.tf32_tflops),
+        ("16 bits", row.fp16_tflops),
+    ):
+        assert labels[f"{name} {tera:,.1f} TFLOP/s"][1] == tera * 1000
+        ridge = tera * 1000 / row.dram_gb_per_s
+        assert labels[f"{ridge:.0f}"][0] == pytest.approx(ridge)
+
+
+def test_the_labels_of_equally_fast_kernels_stand_apart():
+    points = [
+        Point(f"rung {tera}", 85, 1000.0 * tera, "requested") for tera in (748, 431, 778, 694)
+    ]
+    picture = figures.roofs_of_formats("H200", points)
+    canvas = FigureCanvasAgg(picture.figure)
+    boxes = [
+        text.get_window_extent(canvas.get_renderer())
+        for text in picture.figure.axes[0].texts
+        if text.get_text().startswith("rung")
+    ]
+    assert len(boxes) == 4
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_the_interactive_roofline_can_start_at_another_data_type():
+    roofs = figures.explore_roofline("H100", tile=(128, 256), data_type="FP16/BF16")
+    assert "Tile 128 × 256 in FP16/BF16 at 85.3 FLOP per requested byte" in roofs.still.alt
+    assert [each.start for each in roofs.controls if each.key == "type"] == [2]

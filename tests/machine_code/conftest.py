@@ -1,7 +1,5 @@
 """The compiler, where this machine has it; elsewhere these tests are skipped, with the mend."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

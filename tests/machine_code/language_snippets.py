@@ -6,8 +6,6 @@ grouped by what they try, and most are made by combining kinds of values with op
 and attributes. Numba's compiler says which of them are right.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 

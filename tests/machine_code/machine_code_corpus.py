@@ -3,8 +3,6 @@
 Sizes are multiples of the tile here, as in those tables: no bounds checks in the loops.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numba import cuda, float32
 

@@ -1,7 +1,6 @@
 """Counts of machine code: against what Nsight Compute counted, and results against the source's."""
 
-from __future__ import annotations
-
+import importlib
 import json
 import sys
 from importlib.metadata import version
@@ -33,27 +32,23 @@ SLOW = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def reports(corpus: Any) -> Any:
-    """The launches of which Nsight Compute's counts are stored."""
+def benchmark() -> Any:
+    """A module of the benchmarks, by its name."""
     sys.path.insert(0, BENCHMARKS)
-    try:
-        import ncu_reports
-
-        yield ncu_reports.launches()
-    finally:
-        sys.path.remove(BENCHMARKS)
+    yield importlib.import_module
+    sys.path.remove(BENCHMARKS)
 
 
 @pytest.fixture(scope="module")
-def styles(corpus: Any) -> Any:
-    """Kernels of many styles, each with a launch."""
-    sys.path.insert(0, BENCHMARKS)
-    try:
-        import as_compiled_kernels
+def reports(corpus: Any, benchmark: Any) -> Any:
+    """The launches of which Nsight Compute's counts are stored."""
+    return benchmark("ncu_reports").launches()
 
-        yield as_compiled_kernels.launches()
-    finally:
-        sys.path.remove(BENCHMARKS)
+
+@pytest.fixture(scope="module")
+def styles(corpus: Any, benchmark: Any) -> Any:
+    """Kernels of many styles, each with a launch."""
+    return benchmark("as_compiled_kernels").launches()
 
 
 def compiled(launch: Any, cc: str) -> Any:
@@ -102,19 +97,14 @@ MANY_TURNS = ("naive matmul", "coalesced matmul", "task eight_by_eight", "n-body
 @pytest.mark.parametrize(
     "costly", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
 )
-def test_many_styles_cost_what_an_h200_counted(corpus: Any, costly: bool) -> None:
+def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, costly: bool) -> None:
     """Passes that other traffic takes vary from run to run; the other counts are exact.
 
     The rungs, which take as long as all others, are held line by line below, too.
     """
     counted = json.loads((Path(__file__).parent / "as_compiled_H200.json").read_text())["kernels"]
-    sys.path.insert(0, BENCHMARKS)
-    try:
-        import as_compiled
-
-        everything = as_compiled.launches()
-    finally:
-        sys.path.remove(BENCHMARKS)
+    as_compiled = benchmark("as_compiled")
+    everything = as_compiled.launches()
     assert {*as_compiled.as_compiled_kernels.launches(), *MANY_TURNS} <= counted.keys()
     odd: list[tuple[object, ...]] = []
     names = [each for each in counted if (each.startswith("rung ") or each in MANY_TURNS) == costly]
@@ -137,15 +127,9 @@ PASSES_OF_H200 = SHARED_PASSES["kernels"]
 
 
 @pytest.fixture(scope="module")
-def shared_passes() -> Any:
+def shared_passes(benchmark: Any) -> Any:
     """The benchmark that counts passes by launch and by instruction."""
-    sys.path.insert(0, BENCHMARKS)
-    try:
-        import shared_passes
-
-        yield shared_passes
-    finally:
-        sys.path.remove(BENCHMARKS)
+    return benchmark("shared_passes")
 
 
 # Numba takes some ten seconds for each. What they are made of is held with the rungs beside them:
@@ -162,9 +146,7 @@ def _marks(name: str) -> Any:
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=_marks(each)) for each in PASSES_OF_H200]
 )
-def test_each_line_has_the_passes_that_nsight_compute_tells(
-    corpus: Any, shared_passes: Any, name: str
-) -> None:
+def test_each_line_has_the_passes_that_nsight_compute_tells(corpus, shared_passes, name):
     """What was counted is stored by the address of each instruction, so it speaks of the machine
     code of one compiler; another one may lay out some kernels otherwise."""
     launch, counted = shared_passes.launches()[name], PASSES_OF_H200[name]
@@ -211,9 +193,7 @@ def test_nsight_compute_s_page_of_instructions_is_read(shared_passes: Any) -> No
         *(pytest.param(cc, slice(None), marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
     ],
 )
-def test_other_styles_are_followed_to_the_source_s_result(
-    styles: Any, cc: str, some: slice
-) -> None:
+def test_other_styles_are_followed_to_the_source_s_result(styles, cc, some):
     """For 9.0 the comparison with an H200 does so, for all of them."""
     refused = {}
     for name, launch in [*styles.items()][some]:
@@ -239,9 +219,7 @@ def test_lines_add_up_to_the_launch(styles: Any) -> None:
     assert set(found.lines) & set(found.profile.lines)
 
 
-def test_an_instruction_that_is_followed_wrongly_gives_no_count(
-    styles: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_instruction_that_is_followed_wrongly_gives_no_count(styles, monkeypatch):
     def product_alone(lanes: Any, how: Any, given: Any) -> None:
         floats.fused(lanes, how, given[:3])
 
@@ -250,9 +228,7 @@ def test_an_instruction_that_is_followed_wrongly_gives_no_count(
         compiled(styles["matmul, flat"], "9.0")
 
 
-def test_an_instruction_that_is_not_followed_is_named_with_its_line(
-    styles: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_instruction_that_is_not_followed_is_named_with_its_line(styles, monkeypatch):
     monkeypatch.delitem(walker.OPERATIONS, "FFMA")
     with pytest.raises(NotCounted, match=r"can't be counted: FFMA .*, line \d+, is not followed"):
         compiled(styles["matmul, flat"], "9.0")
@@ -275,9 +251,7 @@ def test_the_launch_is_counted_as_it_was_before_it(corpus: Any) -> None:
     assert (data == 100).all()
 
 
-def test_the_second_table_stands_beside_the_first(
-    styles: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_second_table_stands_beside_the_first(styles, capsys):
     kernel, grid, block, arguments, _ = styles["matmul, flat"]
     profile = course_lib.emulate(kernel, steps=PATIENT_STEPS)[grid, block](*arguments)
     profile.show(as_compiled="7.5")

@@ -5,8 +5,6 @@ and stores by which width, belong to the kernel. Counts as compiled follow the m
 results, which are held against the source's: code that computes something else is not counted.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The report reproduces what was counted before: FACTS §4.4 to 4.6 and the ladder's tables."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A real board: answers compiled, followed and ranked; made again, it has the same bytes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -39,9 +37,7 @@ def folder_of(where: Path) -> Path:
     return where
 
 
-def test_a_board_is_made_again_with_the_same_bytes(
-    corpus: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_board_is_made_again_with_the_same_bytes(corpus, tmp_path, capsys):
     folder = folder_of(tmp_path)
     assert board.main([str(folder)]) == 0
     plain = json.loads((folder / "board.json").read_text())

@@ -1,7 +1,5 @@
 """Our occupancy agrees with cuda_occupancy.h, the calculator that NVIDIA ships with its runtime."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import subprocess
@@ -70,14 +68,10 @@ def ask(program: Path, calls: list[Call]) -> list[Answer]:
 
 def as_the_header_says_it(ours: Occupancy) -> Answer:
     return (
-        ours.blocks,
-        ours.warp_limit,
-        ours.register_limit,
-        ours.shared_limit if ours.shared_per_block else UNLIMITED,
-        ours.block_limit,
-        ours.registers_per_warp * ours.warps_per_block,
-        ours.shared_per_block,
-    )
+        ours.blocks, ours.warp_limit, ours.register_limit,
+        ours.shared_limit if ours.shared_per_block else UNLIMITED, ours.block_limit,
+        ours.registers_per_warp * ours.warps_per_block, ours.shared_per_block,
+    )  # fmt: skip
 
 
 def random_calls(gpu: str, rounds: int, draw: random.Random) -> list[Call]:

@@ -1,12 +1,10 @@
 """Each fp32 rung in machine code: registers, widths, share of multiply-adds, and its C++ twin."""
 
-from __future__ import annotations
-
 import json
 import os
 from concurrent.futures import ProcessPoolExecutor
 from importlib.util import find_spec
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import pytest
 import twins_of_the_rungs as twins
@@ -50,42 +48,25 @@ BETWEEN = [(name, "8.0") for name in ROWS if name != "cp_async"]
 BETWEEN += [(name, cc) for name, cc in OF_ALL if name in COSTLY]
 
 
-class Row(NamedTuple):
+def row_of(report: CompileReport) -> SimpleNamespace:
     """What is asked of a report; a report itself can't travel between processes."""
-
-    registers: int
-    shared: int
-    in_local_memory: int
-    instructions: int
-    ffma: int
-    lds: dict[int, int]
-    ldg: dict[int, int]
-    opcodes: dict[str, int]
-
-
-def row_of(report: CompileReport) -> Row:
     mix = report.mix
     assert mix is not None, report.note
-    return Row(
-        report.registers,
-        report.static_shared_bytes,
-        report.stack_bytes + report.spill_store_bytes + report.spill_load_bytes,
-        mix.total,
-        mix.ffma,
-        dict(mix.lds),
-        dict(mix.ldg),
-        dict(mix.opcodes),
-    )
+    return SimpleNamespace(
+        registers=report.registers, shared=report.static_shared_bytes, instructions=mix.total,
+        in_local_memory=report.stack_bytes + report.spill_store_bytes + report.spill_load_bytes,
+        ffma=mix.ffma, lds=dict(mix.lds), ldg=dict(mix.ldg), opcodes=dict(mix.opcodes),
+    )  # fmt: skip
 
 
-def rows_of(name: str, ccs: list[str]) -> dict[tuple[str, str], Row]:
+def rows_of(name: str, ccs: list[str]) -> dict[tuple[str, str], SimpleNamespace]:
     from course_lib.kernels import RUNG_KERNELS
 
     reports = compile_reports(RUNG_KERNELS[name].kernel, SIGNATURE, ccs)
     return {(name, cc): row_of(report) for cc, report in reports.items()}
 
 
-def rows_of_all(cases: list[tuple[str, str]]) -> dict[tuple[str, str], Row]:
+def rows_of_all(cases: list[tuple[str, str]]) -> dict[tuple[str, str], SimpleNamespace]:
     """All of them at once, the slowest first."""
     names = list(reversed(dict(cases)))
     ccs = [[cc for each, cc in cases if each == name] for name in names]
@@ -94,12 +75,12 @@ def rows_of_all(cases: list[tuple[str, str]]) -> dict[tuple[str, str], Row]:
 
 
 @pytest.fixture(scope="module")
-def rows(corpus) -> dict[tuple[str, str], Row]:
+def rows(corpus) -> dict[tuple[str, str], SimpleNamespace]:
     return rows_of_all(ENDS)
 
 
 @pytest.fixture(scope="module")
-def rows_between(corpus) -> dict[tuple[str, str], Row]:
+def rows_between(corpus) -> dict[tuple[str, str], SimpleNamespace]:
     return rows_of_all(BETWEEN)
 
 
@@ -114,7 +95,7 @@ def test_row_between(rows_between, name, cc):
     holds(rows_between[name, cc], name, cc)
 
 
-def holds(row: Row, name: str, cc: str) -> None:
+def holds(row: SimpleNamespace, name: str, cc: str) -> None:
     registers, shared, share, lds, ldg, most = ROWS[name]
     assert row.registers <= registers
     assert row.shared == shared

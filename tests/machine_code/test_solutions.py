@@ -1,7 +1,5 @@
 """The solutions keep lesson 08's habits, as far as their own lesson has taught them."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from pathlib import Path
@@ -101,10 +99,7 @@ ON_TENSOR_CORES = {
         {"HMMA": 16, "LDSM": 4},
     ),
     "matmul_tma": Mixed(
-        "10b_hopper",
-        "void(uint64[::1], uint64[::1], int32, float32[:, ::1])",
-        "9.0",
-        {"HGMMA": 4},
+        "10b_hopper", "void(uint64[::1], uint64[::1], int32, float32[:, ::1])", "9.0", {"HGMMA": 4}
     ),
     "attention_mma": Mixed(
         "11b_attention_on_tensor_cores",

@@ -1,7 +1,5 @@
 """What lessons 08 and 08b show where no compiler is, held to a compiler where one is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

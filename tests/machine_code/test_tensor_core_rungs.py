@@ -1,7 +1,5 @@
 """The tensor-core rungs as machine code: what they claim, no spills, near their twins."""
 
-from __future__ import annotations
-
 import importlib.util
 import subprocess
 import tempfile
@@ -96,9 +94,7 @@ def reports(corpus: ModuleType) -> Callable[[str], dict[str, CompileReport]]:
 
 
 @pytest.mark.parametrize(("name", "cc"), TWIN_LOOPS)
-def test_tensor_core(
-    reports: Callable[[str], dict[str, CompileReport]], name: str, cc: str
-) -> None:
+def test_tensor_core(reports, name, cc):
     made = reports(name)[cc]
     assert made.mix is not None
     assert made.spill_load_bytes == made.spill_store_bytes == made.stack_bytes == 0
@@ -114,9 +110,7 @@ def test_tensor_core(
 @pytest.mark.parametrize(
     ("name", "share"), [("tensor_core_f16", 1 / 2), ("tensor_core_tf32", 2 / 3)]
 )
-def test_ceiling_on_a_gpu_whose_peak_is_of_another_instruction(
-    reports: Callable[[str], dict[str, CompileReport]], name: str, share: float
-) -> None:
+def test_ceiling_on_a_gpu_whose_peak_is_of_another_instruction(reports, name, share):
     rung = RUNG_KERNELS[name]
     rows, columns, depth = rung.tile
     profile, _ = counts._emulate(rung, (rows, columns, 2 * depth))
@@ -150,9 +144,7 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
     ],
     ids=str,
 )
-def test_tma_multiplies_and_does_nothing_else(
-    corpus: ModuleType, name: str, plan: TilePlan
-) -> None:
+def test_tma_multiplies_and_does_nothing_else(corpus, name, plan):
     """A consumer's trip is four HGMMA a panel, a wait and a release; the engine copies."""
     rung, room = RUNG_KERNELS[name], room_for(plan.columns, plan.rows)
     kernel = rung.kernel_of(plan)
@@ -209,9 +201,7 @@ def test_the_report_on_wgmma_is_of_what_a_gpu_runs(corpus: ModuleType) -> None:
         for case in TWIN_LOOPS
     ],
 )
-def test_twins_are_as_noted(
-    corpus: ModuleType, nvcc: str, tmp_path: Path, name: str, cc: str
-) -> None:
+def test_twins_are_as_noted(corpus, nvcc, tmp_path, name, cc):
     cubin = tmp_path / "twin.cubin"
     number = cc.replace(".", "")
     command = [nvcc, "-O3", "-std=c++17", "-cubin", f"-arch=sm_{number}", "-o", str(cubin)]

@@ -1,7 +1,5 @@
 """Every local variable of a corpus of kernels has the type that Numba's own compiler infers."""
 
-from __future__ import annotations
-
 import ast
 import linecache
 import warnings

@@ -4,8 +4,6 @@ What the compiler accepts, the emulator runs, or it says `unsupported` with a li
 write instead. Some hundreds of small kernels are compiled; see language_snippets.py.
 """
 
-from __future__ import annotations
-
 import linecache
 import textwrap
 import types as python_types

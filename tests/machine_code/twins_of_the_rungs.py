@@ -3,8 +3,6 @@
 `PYTHONPATH=. .venv-compiler/bin/python tests/machine_code/twins_of_the_rungs.py` writes it anew.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -86,4 +84,5 @@ if __name__ == "__main__":
     table = compiled(NAMES, CAPABILITIES)
     for each in NAMES:
         table[each]["source"] = fingerprint(each)
-    KEPT.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    rows = (f" {json.dumps(name)}: {json.dumps(row)}" for name, row in table.items())
+    KEPT.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")

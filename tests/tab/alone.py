@@ -3,8 +3,6 @@
 Requests come as lines of JSON on standard input; the answers go out likewise.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 

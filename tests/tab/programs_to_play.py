@@ -59,9 +59,7 @@ nblocks = (len(a) // nthreads) + 1
 f[nblocks, nthreads](a, b, c)
 print(c.copy_to_host())
 """
-PROGRAMS["saxpy"] = (
-    HEAD
-    + """\
+PROGRAMS["saxpy"] = HEAD + """\
 @cuda.jit
 def saxpy(n, a, x, y):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -77,11 +75,8 @@ d_y.copy_to_host(y)
 error = np.abs(y - 4.0).max()
 print(f"Max error: {error:.6f}")
 print("Max error: %.3f" % error, "of {} elements".format(N))
-"""
-)
-PROGRAMS["matmul in shared memory"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["matmul in shared memory"] = HEAD + """\
 TPB = 8
 
 @cuda.jit
@@ -124,11 +119,8 @@ fast_matmul[blockspergrid, threadsperblock](x_d, y_d, z_d)
 z_h = z_d.copy_to_host()
 print(z_h)
 print(x_h @ y_h)
-"""
-)
-PROGRAMS["reduction with two launches"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["reduction with two launches"] = HEAD + """\
 BLOCK = 64
 
 @cuda.jit
@@ -157,31 +149,8 @@ partial_sums[1, BLOCK](d_partial, d_total)
 total = d_total.copy_to_host()[0]
 print("sum:", total, "expected:", x.sum())
 assert total == x.sum(), "wrong sum"
-"""
-)
-PROGRAMS["histogram with atomics"] = (
-    HEAD
-    + """\
-@cuda.jit
-def histogram(x, counts):
-    i = cuda.grid(1)
-    if i < x.size:
-        cuda.atomic.add(counts, x[i], 1)
-
-np.random.seed(0)
-x = np.random.randint(0, 16, size=2000)
-counts = np.zeros(16, dtype=np.int32)
-histogram[8, 256](x, counts)
-expected = np.bincount(x, minlength=16)
-print(counts)
-np.testing.assert_array_equal(counts, expected)
-print((counts == expected).all())
-"""
-)
-PROGRAMS["main"] = (
-    HEAD
-    + ADD
-    + """\
+"""  # fmt: skip
+PROGRAMS["main"] = HEAD + ADD + """\
 def run(n, threads=128):
     '''Adds two vectors.'''
     a = np.arange(n, dtype=np.float32)
@@ -202,48 +171,8 @@ def main():
 
 if __name__ == "__main__":
     main()
-"""
-)
-PROGRAMS["time"] = """\
-import time  # not run
-import numpy as np
-from numba import cuda
-
-@cuda.jit
-def scale(x, factor):
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        x[i] *= factor
-
-x = cuda.to_device(np.ones(512, np.float32))
-start = time.perf_counter()  # not run
-scale[2, 256](x, 3.0)
-cuda.synchronize()
-elapsed = time.perf_counter() - start  # not run
-print(f"took {elapsed * 1e3:.2f} ms")  # not run
-print("first:", x.copy_to_host()[0])
-"""
-PROGRAMS["stride loop"] = (
-    HEAD
-    + """\
-@cuda.jit
-def axpy(a, x, y):
-    start = cuda.grid(1)
-    stride = cuda.gridsize(1)
-    for i in range(start, x.size, stride):
-        y[i] += a * x[i]
-
-x = np.linspace(0, 1, 777)
-y = np.zeros(777)
-for step in range(3):
-    axpy[2, 64](2.0, x, y)
-    print(step, round(float(y[-1]), 3))
-print(np.allclose(y, 6 * x))
-"""
-)
-PROGRAMS["device function"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["device function"] = HEAD + """\
 @cuda.jit(device=True)
 def clamp(v, low, high):
     return min(max(v, low), high)
@@ -258,12 +187,8 @@ x = np.random.default_rng(5).standard_normal(200).astype(np.float32)
 expected = np.clip(x, -0.5, 0.5)
 clip[1, 256](x, np.float32(-0.5), np.float32(0.5))
 print(x.min(), x.max(), np.array_equal(x, expected))
-"""
-)
-PROGRAMS["streams"] = (
-    HEAD
-    + ADD
-    + """\
+"""  # fmt: skip
+PROGRAMS["streams"] = HEAD + ADD + """\
 stream = cuda.stream()
 a = np.arange(100.0)
 d_a = cuda.to_device(a, stream=stream)
@@ -277,11 +202,8 @@ with stream.auto_synchronize():
 with cuda.pinned(a):
     d_c.copy_to_host(a, stream)
 print(a[:3])
-"""
-)
-PROGRAMS["dynamic shared memory"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["dynamic shared memory"] = HEAD + """\
 @cuda.jit
 def reverse(x):
     s = cuda.shared.array(0, dtype=float32)
@@ -293,11 +215,8 @@ def reverse(x):
 x = np.arange(32, dtype=np.float32)
 reverse[1, 32, 0, x.nbytes](x)
 print(x)
-"""
-)
-PROGRAMS["stencil, arrays in turns"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["stencil, arrays in turns"] = HEAD + """\
 @cuda.jit
 def jacobi(new, old):
     i, j = cuda.grid(2)
@@ -323,23 +242,16 @@ while steps < 6:
     steps += 1
 result = old.copy_to_host()
 print(np.abs(result - reference(u, 6)).max() < 1e-12, result[1, 1:4])
-"""
-)
-PROGRAMS["random numbers of old"] = (
-    HEAD
-    + ADD
-    + """\
+"""  # fmt: skip
+PROGRAMS["random numbers of old"] = HEAD + ADD + """\
 np.random.seed(7)
 a = np.random.rand(64)
 b = np.random.randn(64)
 c = np.empty(64)
 add[1, 64](a, b, c)
 print(c[:3], np.random.uniform(0, 1, 2), np.random.random((2, 2)))
-"""
-)
-PROGRAMS["constants of the host"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["constants of the host"] = HEAD + """\
 N = 48
 x = np.zeros((N, 3))
 COLUMNS = x.shape[1]
@@ -361,30 +273,8 @@ x[:, 1:] = 1
 out = np.zeros(N)
 weigh[1, SIZE](x, out)
 print(SIZE, out[:3], x.T.shape, x.dtype)
-"""
-)
-PROGRAMS["a check that returns"] = (
-    HEAD
-    + ADD
-    + """\
-def check(result, expected, name):
-    if np.allclose(result, expected):
-        print(f"{name}: PASSED")
-        return True
-    print(f"{name}: FAILED, difference {np.max(np.abs(result - expected)):.3e}")
-    return False
-
-a = np.arange(70, dtype=np.int32)
-c = np.zeros(70, dtype=np.int32)
-add[1, 64](a, a, c)
-check(c, 2 * a, "one block")
-add[2, 64](a, a, c)
-print(check(c, 2 * a, "two blocks"))
-"""
-)
-PROGRAMS["a factory, a closure and a lambda"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["a factory, a closure and a lambda"] = HEAD + """\
 def make_scale(factor):
     @cuda.jit
     def scale(x):
@@ -401,12 +291,8 @@ config = double[blocks_for(50), 32]
 config(x)
 triple[blocks_for(x.size), 32](x)
 print(x[0], x[-1], sum([blocks_for(n) for n in range(1, 100, 33)]))
-"""
-)
-PROGRAMS["events and the device"] = (
-    HEAD
-    + ADD
-    + """\
+"""  # fmt: skip
+PROGRAMS["events and the device"] = HEAD + ADD + """\
 print(cuda.is_available() and "# only here")  # only here
 print(cuda.get_current_device().name)  # not run
 start, end = cuda.event(), cuda.event()
@@ -418,11 +304,8 @@ end.synchronize()
 ms = cuda.event_elapsed_time(start, end)  # not run
 print(f"{ms} ms")  # not run
 print(a)
-"""
-)
-PROGRAMS["kernel that prints"] = (
-    HEAD
-    + """\
+"""  # fmt: skip
+PROGRAMS["kernel that prints"] = HEAD + """\
 @cuda.jit
 def hello():
     if cuda.threadIdx.x == 0:
@@ -432,8 +315,7 @@ print("before")
 hello[2, 4]()
 cuda.synchronize()
 print("after", end="!\\n")
-"""
-)
+"""  # fmt: skip
 PROGRAMS["torch behind a condition"] = """\
 import numpy as np
 from numba import cuda

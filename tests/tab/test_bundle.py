@@ -1,7 +1,5 @@
 """What a tab unpacks: the same bytes each time, small, and enough for every kind of request."""
 
-from __future__ import annotations
-
 import ast
 import json
 import subprocess
@@ -136,9 +134,7 @@ print(type(sys.modules["course_lib.checking"].__loader__).__name__)
 
 
 @pytest.mark.slow
-def test_what_is_compiled_before_numpy_comes_is_what_is_imported(
-    packed: Path, tmp_path: Path
-) -> None:
+def test_what_is_compiled_before_numpy_comes_is_what_is_imported(packed, tmp_path):
     with tarfile.open(packed) as held:
         held.extractall(tmp_path, filter="data")
     done = subprocess.run(

@@ -1,7 +1,5 @@
 """A whole program in the playground: run as written, and what is not run is said line by line."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -35,9 +33,6 @@ def lines_not_run(found: dict[str, Any]) -> list[int]:
 
 def errors_of(found: dict[str, Any]) -> list[tuple[int, str]]:
     return [(each["line"], each["title"]) for each in found["marks"] if each["severity"] == "error"]
-
-
-# --- as Python does it --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +81,6 @@ def test_the_example_of_the_readme_prints_what_it_says(emulated: None, tmp_path:
     assert lines_not_run(found) == [] and errors_of(found)
     shown = play(text + "profile.show()\ncourse_lib.start()\nprint(profile.source)\n")
     assert len(lines_not_run(shown)) == 2
-
-
-# --- what is told -------------------------------------------------------------------------------
 
 
 RACE = """\
@@ -144,9 +136,7 @@ def test_arrays_and_figures_are_those_of_the_chosen_kernel() -> None:
         (ADD + "def f(n):\n    return f(n)\nf(1)\nadd[1, 1]()", 12, "too deeply"),
     ],
 )
-def test_where_python_stops_the_program_ends_with_a_finding(
-    text: str, line: int, said: str
-) -> None:
+def test_where_python_stops_the_program_ends_with_a_finding(text, line, said):
     found = play(HEAD + text)
     assert line in [line for line, _ in errors_of(found)], (found["marks"], found["not_run"])
     assert said in unescape(found["html"]) and 'data-said="wrong"' in found["html"]
@@ -157,22 +147,15 @@ def test_where_python_stops_the_program_ends_with_a_finding(
     [
         ("import os", "os is not available here"),
         ("x = open('/etc/passwd').read()", "open is not supported"),
-        ("x = __import__('os')", "__import__"),
-        ("x = np.zeros.__globals__", "__globals__"),
-        ("x = np.zeros(3).__class__", "__class__"),
-        ("x = ().__class__.__bases__", "__class__"),
-        ("x = '{0.__class__}'.format(a)", "format"),
-        ("x = '%9999999999d' % 3", "%"),
-        ("x = f'{n:9999999999}'", "format"),
-        ("x = add.py_func.__globals__", "py_func"),
-        ("x = np.load('x.npy', allow_pickle=True)", "np.load"),
-        ("a.tofile('x')", "tofile"),
+        ("x = __import__('os')", "__import__"), ("x = np.zeros.__globals__", "__globals__"),
+        ("x = np.zeros(3).__class__", "__class__"), ("x = ().__class__.__bases__", "__class__"),
+        ("x = '{0.__class__}'.format(a)", "format"), ("x = '%9999999999d' % 3", "%"),
+        ("x = f'{n:9999999999}'", "format"), ("x = add.py_func.__globals__", "py_func"),
+        ("x = np.load('x.npy', allow_pickle=True)", "np.load"), ("a.tofile('x')", "tofile"),
         ("x = np.fromfile('x')", "np.fromfile"),
         ("x = np.lib.stride_tricks.as_strided(a, (9, 9), (0, 0))", "np.lib"),
-        ("x = np.zeros(3, dtype=object)", "object"),
-        ("x = np.zeros(3, dtype='O')", "'O'"),
-        ("x = np.zeros(3, dtype='U99999999')", "U99999999"),
-        ("x = np.zeros(10**9)", "too large"),
+        ("x = np.zeros(3, dtype=object)", "object"), ("x = np.zeros(3, dtype='O')", "'O'"),
+        ("x = np.zeros(3, dtype='U99999999')", "U99999999"), ("x = np.zeros(10**9)", "too large"),
         ("x = np.tile(np.ones(9999), (99, 99))", "too large"),
         ("x = np.outer(np.ones(9999), np.ones(9999))", "too large"),
         ("x = np.ones((9999, 1)) + np.ones((1, 9999))", "too large"),
@@ -189,25 +172,19 @@ def test_where_python_stops_the_program_ends_with_a_finding(
         ("x = np.allclose(np.ones((9999, 1)), np.ones((1, 9999)))", "too large"),
         ("x = np.zeros_like(a, shape=10**9)", "too large"),
         ("x = np.random.choice(10**9, 5, replace=False)", "too large"),
-        ("x = np.diff(a, n=10**9)", "Differences can"),
-        ("x = np.array(range(10**9))", "too large"),
+        ("x = np.diff(a, n=10**9)", "Differences can"), ("x = np.array(range(10**9))", "too large"),
         ("x = np.random.default_rng(0).normal(size=10**9)", "too large"),
-        ("x = cuda.device_array(10**9)", "too large"),
-        ("x = 9 ** 9 ** 9", "too big"),
-        ("x = 'a' * 10**9", "too long"),
-        ("x = [0] * 10**9", "too long"),
+        ("x = cuda.device_array(10**9)", "too large"), ("x = 9 ** 9 ** 9", "too big"),
+        ("x = 'a' * 10**9", "too long"), ("x = [0] * 10**9", "too long"),
         ("x = [np.ones(1 << 20) for i in range(100)]", "together"),
-        ("x = getattr(a, 'tofile')", "getattr"),
-        ("x = eval('3')", "eval"),
-        ("x = {1: 2}", "{1: 2}"),
-        ("class A: pass", "classes"),
-        ("x = cuda.get_current_device().name", "get_current_device"),
-        ("x = a.ctypes", "ctypes"),
+        ("x = getattr(a, 'tofile')", "getattr"), ("x = eval('3')", "eval"),
+        ("x = {1: 2}", "{1: 2}"), ("class A: pass", "classes"),
+        ("x = cuda.get_current_device().name", "get_current_device"), ("x = a.ctypes", "ctypes"),
         ("x = np.random.default_rng(0).bit_generator", "bit_generator"),
         ("x = np.vectorize(add)", "np.vectorize"),
         ("x = cuda.reduce(lambda a, b: a + b)", "cuda.reduce"),
     ],
-)
+)  # fmt: skip
 def test_what_is_not_known_is_said_and_harmless(statement: str, reason: str) -> None:
     end = "add[1, 4](a, a, a)\nprint(a[0])\nprint(x)\n"
     found = play(f"{HEAD}{ADD}a, n = np.ones(4), 3\n{statement}\n{end}")
@@ -285,9 +262,7 @@ def test_a_text_without_a_kernel_says_so() -> None:
          ["[1 2] 3 2", "[3 4] 7 4"], []),
     ],
 )  # fmt: skip
-def test_what_needs_a_line_that_was_not_run_is_not_run_either(
-    before: str, after: str, printed: list[str], not_run: list[int]
-) -> None:
+def test_what_needs_a_line_that_was_not_run_is_not_run_either(before, after, printed, not_run):
     text = f"import cupy as cp\n{ADD.strip()}\nfrom numba import cuda\nimport numpy as np\n\n"
     assert text.count("\n") == 9
     found = play(f"{text}a, n = np.ones(4), 3\n{before}\n{after}\nadd[1, 1]()\n")

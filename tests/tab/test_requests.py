@@ -1,7 +1,5 @@
 """What a page asks and is answered: JSON both ways, nothing raised, nothing typed ever run."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -35,9 +33,6 @@ def check(name: str, text: str, **more: str) -> dict[str, Any]:
     found = ask("check", id=name, text=text, **more)
     assert found["ok"], found
     return found
-
-
-# --- a check ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["load_tile", "sectors", "one_tile_product"])
@@ -152,9 +147,6 @@ def test_nothing_that_is_typed_is_run(tmp_path: Path) -> None:
         {"name": "a", "made": f"open({str(target)!r}, 'w')"}, {"name": "out", "made": "np.ones(4)"},
     ])  # fmt: skip
     assert not target.exists()
-
-
-# --- everything else ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

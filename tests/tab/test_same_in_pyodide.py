@@ -1,7 +1,5 @@
 """The same answers in Pyodide as natively, byte for byte: right tasks, wrong ones, figures."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -51,17 +49,13 @@ def figure(name: str, figure: str) -> Asked:
 
 
 OTHERS = [
-    played(NEIGHBOURS, 1, 64, VECTORS),
-    played(TILED, [2, 2], [8, 8], MATRICES),
-    played(TILED, [2, 2], [8, 8], MATRICES, figure="step"),
-    played("x = (", 1, 1, {}),
-    figure("one_tile_product", "banks"),
-    figure("one_tile_product", "owners"),
-    figure("place_the_barriers", "sectors"),
-    figure("place_the_barriers", "race"),
+    played(NEIGHBOURS, 1, 64, VECTORS), played(TILED, [2, 2], [8, 8], MATRICES),
+    played(TILED, [2, 2], [8, 8], MATRICES, figure="step"), played("x = (", 1, 1, {}),
+    figure("one_tile_product", "banks"), figure("one_tile_product", "owners"),
+    figure("place_the_barriers", "sectors"), figure("place_the_barriers", "race"),
     {"do": "answer", "id": "add_ten"},
     {"do": "restore", "file": '{"answers": {"put_seven": {"passed": true}}}'},
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +90,7 @@ def test_every_lesson_with_tasks_has_its_slips() -> None:
 
 
 @pytest.mark.slow
-def test_some_tasks_are_judged_alike_and_all_else_is(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_some_tasks_are_judged_alike_and_all_else_is(packed, monkeypatch):
     """Of every four answers one: by turns a right one, and one of the wrong ones of a task.
 
     All in one session, for Pyodide takes long to begin.

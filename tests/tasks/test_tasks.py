@@ -1,7 +1,5 @@
 """Each task: its answer passes, what is given is no answer yet, slips are told their cause."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 from collections.abc import Iterator
@@ -161,9 +159,7 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
          "returns this index."),
     ], 0),
 )  # fmt: skip
-def test_the_first_message_names_what_is_wrong_and_no_more(
-    task: str, old: str, new: str, hint: str
-) -> None:
+def test_the_first_message_names_what_is_wrong_and_no_more(task, old, new, hint):
     first = judged(TASKS[task], TASKS[task].answer.replace(old, new)).errors[0]
     assert hint in first.hint, first
 
@@ -184,9 +180,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
          "columns", "numbers the tiles along one whole row after another"),
     ], 0),
 )  # fmt: skip
-def test_the_first_message_says_what_is_in_the_result(
-    task: str, old: str, new: str, says: str
-) -> None:
+def test_the_first_message_says_what_is_in_the_result(task, old, new, says):
     first = judged(TASKS[task], new.join(TASKS[task].answer.rsplit(old, 1))).errors[0]
     assert says in str(first.message), first
 
@@ -218,9 +212,7 @@ def test_what_lay_there_before_may_be_read_and_may_stay() -> None:
         assert judged(task, task.answer.replace("    out[2] = 7", f"    {line}")).passed
 
 
-def test_check_shows_the_verdict_on_a_task_and_never_raises(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_check_shows_the_verdict_on_a_task_and_never_raises(capsys):
     def sectors(stride, offset):
         return 4
 

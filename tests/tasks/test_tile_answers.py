@@ -1,7 +1,5 @@
 """Tile kernels as answers: a third style passes, and what is no answer is refused."""
 
-from __future__ import annotations
-
 import re
 import types
 
@@ -179,26 +177,15 @@ def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
 @pytest.mark.parametrize(
     ("name", "old", "new", "words"),
     [
-        (
-            "ct_row_sum",
-            "axis=1)\n    ct",
-            "axis=0)\n    ct",
-            "other axis in `ct.sum(tile, axis=0)`",
-        ),
-        (
-            "tl_row_sum",
-            "range(0, N, TN):\n        ks = first +",
-            "range(tl.cdiv(N, TN)):\n        ks = first +",
-            "multiply or divide `first` by",
-        ),
-        (
-            "ct_softmax",
-            "        total = total * ct.exp(top - new) +",
+        ("ct_row_sum", "axis=1)\n    ct", "axis=0)\n    ct",
+            "other axis in `ct.sum(tile, axis=0)`"),
+        ("tl_row_sum", "range(0, N, TN):\n        ks = first +",
+            "range(tl.cdiv(N, TN)):\n        ks = first +", "multiply or divide `first` by"),
+        ("ct_softmax", "        total = total * ct.exp(top - new) +",
             "        top = new\n        total = total * ct.exp(top - new) +",
-            "swap `top = new` and the next statement",
-        ),
+            "swap `top = new` and the next statement"),
     ],
-)
+)  # fmt: skip
 def test_what_is_quoted_is_what_has_to_change(name: str, old: str, new: str, words: str) -> None:
     text = TASKS[name].answer.replace(old, new)
     if name == "ct_softmax":  # and no longer below
@@ -290,9 +277,7 @@ def test_the_sides_of_the_tiles_of_one_launch_written_out_pass_nowhere(name: str
         assert not passes(name, text), side
 
 
-def test_names_stand_in_for_packages_that_are_not_installed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_names_stand_in_for_packages_that_are_not_installed(monkeypatch):
     def missing(name: str) -> types.ModuleType:
         raise ImportError(name)
 
@@ -323,9 +308,7 @@ def test_names_stand_in_for_packages_that_are_not_installed(
         ct.load(x, (0,), (16,))
 
 
-def test_check_takes_the_kernel_itself_and_shows_its_line(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_check_takes_the_kernel_itself_and_shows_its_line(capsys):
     @triton.jit
     def tl_copy(x, out, TILE: tl.constexpr):
         places = tl.program_id(1) * TILE + tl.arange(0, TILE)

@@ -1,22 +1,13 @@
 """A catalogue of races and broken barriers, each with its repaired twin, by families."""
 
-from __future__ import annotations
-
 import importlib
 
 from hazards.hazard import Hazard, faults_of, faults_of_twin
 
 FAMILIES = (
-    "barriers",
-    "divergence",
-    "buffers",
-    "warps",
-    "reductions",
-    "tiles",
-    "indirect",
-    "blocks",
+    "barriers", "divergence", "buffers", "warps", "reductions", "tiles", "indirect", "blocks",
     "atomics",
-)
+)  # fmt: skip
 
 CATALOGUE: dict[str, tuple[Hazard, ...]] = {
     family: importlib.import_module(f"hazards.{family}").HAZARDS for family in FAMILIES

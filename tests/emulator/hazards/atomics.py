@@ -1,7 +1,5 @@
 """Atomics mixed with plain reads and writes, which they do not order."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 BINS = """

@@ -1,7 +1,5 @@
 """Barriers that are missing, in the wrong place, or of the wrong kind."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 SHARED = """

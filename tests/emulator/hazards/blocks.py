@@ -1,7 +1,5 @@
 """Global memory: threads of one block, and blocks of one launch, which nothing orders."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 START = """

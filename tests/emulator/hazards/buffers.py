@@ -1,7 +1,5 @@
 """Double buffers, rings and prefetches with one buffer or one barrier too few."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 START = """

@@ -1,7 +1,5 @@
 """Barriers that not all threads of a block reach."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 START = """

@@ -11,8 +11,6 @@ A line that begins with `#+` is there in the twin only, one that ends with `#-` 
 may be found on any other line. Every kernel has the same parameters, see `arguments`.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from dataclasses import dataclass
@@ -24,12 +22,9 @@ from course_lib.emulator import Profile, emulate, load_program
 from course_lib.wording.sentences import facts_of
 
 CODES = {
-    "RAW": "race-read-after-write",
-    "WAR": "race-write-after-read",
-    "WAW": "race-write-after-write",
-    "DIVERGES": "barrier-divergence",
-    "UNWRITTEN": "uninitialised-read",
-}
+    "RAW": "race-read-after-write", "WAR": "race-write-after-read", "WAW": "race-write-after-write",
+    "DIVERGES": "barrier-divergence", "UNWRITTEN": "uninitialised-read",
+}  # fmt: skip
 HEADER = """\
 import math
 import numpy as np

@@ -1,7 +1,5 @@
 """Memory reached through views, device functions, closures, and overlapping dynamic arrays."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 START = """

@@ -1,7 +1,5 @@
 """Sums, maxima and prefix sums in shared memory."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 SHARED = """

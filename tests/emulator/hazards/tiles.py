@@ -1,7 +1,5 @@
 """Transposes, matrix products and stencils."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 TILE = """

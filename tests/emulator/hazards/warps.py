@@ -1,7 +1,5 @@
 """Threads of one warp that are taken to run in step."""
 
-from __future__ import annotations
-
 from hazards.hazard import Hazard
 
 SHARED = """
