@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.diagnosis.codes import OUTSIDE, array_of
+from course_lib.diagnosis.codes import OUTSIDE, array_of, is_misaligned
 from course_lib.diagnosis.faults.unfilled import told_where_filled
 from course_lib.diagnosis.ideas import idea_behind, ideas_of
 from course_lib.diagnosis.launcher import Launcher
@@ -219,6 +219,7 @@ class CauseSearch:
         """Where one change makes the answer right, with the idea or the fact that points there."""
         says, hint = said_of(edit)
         seen, message, has_values = self.seen, self.seen.message, False
+        hint = seen.hint if is_misaligned(seen) else hint  # type: ignore[assignment]
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
         code = code_of(edit, self.shown_by(fact, edit))

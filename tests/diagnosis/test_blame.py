@@ -180,7 +180,7 @@ if left + ty < N and top + tx < M:
     B[left + ty, top + tx] = tile[tx, ty]""",
     )
     first = report.errors[0]
-    assert (first.code, first.line) == ("barrier-divergence", 10)
+    assert (first.code, first.line) == ("barrier-divergence", 12)
     for part in (
         "line 12",
         "Line 10 sends these threads down different paths",
