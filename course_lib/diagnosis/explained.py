@@ -235,7 +235,9 @@ class CauseSearch:
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
-            message = tell.says("shows elsewhere", line=Line(seen.line), seen=message)
+            message, at = _told_of_the_access(seen)
+            if at != edit.line:
+                message = tell.says("shows elsewhere", line=Line(at or 0), seen=message)
         else:
             has_values = True
         told = tell.says("one change", seen=message, says=says)
@@ -300,3 +302,16 @@ class CauseSearch:
         return replace(
             told, message=with_values(told.message, f"{by_how_much(self.exact.outcome)}.")
         )
+
+
+def _told_of_the_access(seen: Finding) -> tuple[Sentence | str, int | None]:
+    """What is seen, and where; of a test that lets a thread pass, the access behind it: what is
+    said of "this test" is true at its own line only."""
+    waiting: list[object] = [seen.message] if seen.code == "wrong-bounds-check" else []
+    for said in waiting:
+        match getattr(said, "facts", {}):
+            case {"seen": Sentence() as access, "line": Line(number=at)}:
+                return access, at
+            case facts:
+                waiting += facts.values()
+    return seen.message, seen.line

@@ -82,3 +82,13 @@ def test_the_cause_is_told_at_its_line(cause: str) -> None:
     marked = [n for n, line in enumerate(text.splitlines(), 1) if "#!" in line]
     where = marked or [n for n, line in enumerate(text.splitlines(), 1) if new in line]
     assert (found.code, [found.line]) == (code, where), str(found)
+
+
+def test_what_is_said_of_this_test_stands_at_a_test() -> None:
+    answer = TASKS["load_tile"].answer
+    text = HEAD + answer.replace(
+        "top + ty < M.shape[0] and left + tx <", "ty < M.shape[0] and tx <"
+    )
+    found = first_error(text, "load_tile")
+    line = text.splitlines()[(found.line or 1) - 1]
+    assert "if" in line or "this test" not in found.message.casefold(), str(found)
