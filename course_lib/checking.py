@@ -307,9 +307,8 @@ def _answer_of_object(kernel: object) -> Answer:
     if made and not isinstance(kernel, Kernel) and not hasattr(kernel, "py_func"):
         what = f"{type(kernel).__name__} object"
         hint = "Check the kernel itself, as @cuda.jit has made it."
-        raise rejection(
-            "unsupported", say("What this {what} does cannot be judged.", what=what), None, hint
-        )
+        message = say("The judge cannot tell what this {what} does.", what=what)
+        raise rejection("unsupported", message, None, hint)
     tree = kernel_from(kernel)
     if hasattr(kernel, "py_func") and runtime.on_gpu():
         return Answer(tree, kernel, runtime.run)

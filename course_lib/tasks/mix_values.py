@@ -210,7 +210,8 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P @ in_sixteens(V.T, [*range(8, 16), *range(8)]).T,
         "in every 16 columns of O, the first 8 and the last 8 are swapped",
-        "Which two of the four words belong to piece j of the sums, and which two to piece j + 1?",
+        "You get four words. Which two of them do you multiply for piece j of the sums, and which "
+        "two for piece j + 1?",
         PRODUCT,
     ),
     (

@@ -127,7 +127,7 @@ TASK = Task(
                 lambda top, total, new, score: (new, (total + _exp(score - new)) * _exp(top - new)),
             ),
             "your kernel rescales the newest term together with the old ones",
-            "Which maximum does the newest term already contain?",
+            "Which maximum was subtracted from the score in the newest term?",
             place=("exponential",),
         ),
         WrongIdea(

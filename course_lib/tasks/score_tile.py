@@ -178,13 +178,13 @@ IDEAS = (
     ),
     (
         lambda Q, K: Q @ K.T * [1 - key // 8 % 2 for key in range(64)],
-        "in every 16 keys, the scores of the last 8 are 0",
+        "in each group of 16 keys, the scores of the last 8 are 0",
         "Which keys do the last two of the four words, b2 and b3, belong to?",
         PRODUCT,
     ),
     (
         lambda Q, K: _one_piece_for_two(Q @ K.T),
-        "in every 16 keys, the scores of the last 8 are added to the scores of the first 8",
+        "in each group of 16 keys, the scores of the last 8 are added to those of the first 8",
         "Which piece of S do the last two of the four words, b2 and b3, belong to?",
         PRODUCT,
     ),

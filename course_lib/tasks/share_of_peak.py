@@ -50,14 +50,14 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: wavefronts * starts,
             "you computed how many wavefronts the peak would need in one clock",
-            "The SM gets one wavefront per clock. What share is that of the wavefronts that the "
-            "peak would need?",
+            "The peak would need that many wavefronts per clock, but the SM gets only one. What "
+            "fraction of them does it get?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts * starts),
             "you computed how many wavefronts the peak would need in one clock",
-            "The SM gets one wavefront per clock. What share is that of the wavefronts that the "
-            "peak would need?",
+            "The peak would need that many wavefronts per clock, but the SM gets only one. What "
+            "fraction of them does it get?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
