@@ -22,7 +22,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("total = float32(0)", "total = 0.0", "float64-arithmetic", "total = 0.0"),
     ],
     "copy_by_fours": [
-        ("4 * cuda.grid(1)", "cuda.grid(1)", "wrong-index", "store4(target, i, "),
+        ("4 * cuda.grid(1)", "cuda.grid(1)", "wrong-index", "i = cuda"),
         ("store4(target, i, load4(source, i))", "target[i] = load4(source, i)", "compile-error",
          "target[i] = load4("),
         ("store4(target, i, load4(source, i))",
