@@ -52,7 +52,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (IN_RANGE + LOAD + "    cuda.syncthreads()\n" + IN_RANGE
          + "        y[i] = part[t + 1] - part[t]\n",
          IN_RANGE + LOAD + "        cuda.syncthreads()  # one\n"
-         "        y[i] = part[t + 1] - part[t]\n    else:\n        cuda.syncthreads()\n", "barrier-divergence", "# one"),
+         "        y[i] = part[t + 1] - part[t]\n    else:\n        cuda.syncthreads()\n",
+         "barrier-divergence", "# one"),
         (IN_RANGE + LOAD + "    cuda.syncthreads()\n" + IN_RANGE,
          "    if i >= x.shape[0]:\n        return\n" + LOAD.replace("        ", "    ", 1)
          .replace("\n        ", "\n    ") + "    cuda.syncthreads()\n    if True:\n",
