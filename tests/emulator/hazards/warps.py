@@ -16,10 +16,10 @@ HAZARDS = (
     out[g] = s[i ^ 1]                    #! RAW
     """),
     Hazard("syncwarp does not reach across warps", SHARED + """
-    s[i] = x[g]                          #:
-    cuda.syncwarp()                      #-
+    s[i] = x[g]
+    cuda.syncwarp()                      #! RAW #-
     #+ cuda.syncthreads()
-    out[g] = s[63 - i]                   #! RAW
+    out[g] = s[63 - i]                   #:
     """),
     Hazard("a shuffle orders no memory", SHARED + """
     s[i] = x[g]                          #:
@@ -39,11 +39,11 @@ HAZARDS = (
     for k in range(5):
         n += cuda.shfl_down_sync(0xFFFFFFFF, n, 16 >> k)
     if lane == 0:
-        s[i // 32] = n                   #:
-    cuda.syncwarp()                      #-
+        s[i // 32] = n
+    cuda.syncwarp()                      #! RAW #-
     #+ cuda.syncthreads()
     if i == 0:
-        out[cuda.blockIdx.x] = s[0] + s[1]       #! RAW
+        out[cuda.blockIdx.x] = s[0] + s[1]       #:
     """),
     Hazard("a syncwarp that one lane comes to", SHARED + """
     s[i] = x[g]                          #:
