@@ -12,7 +12,7 @@ from course_lib.problems.described import in_float64
 from course_lib.problems.problem import Problem
 from course_lib.registry.exercise import WrongIdea
 
-ROOM = 1e-3  # of a row's largest number, where a launch is right and the idea gives no room
+ROOM = 1e-3  # of a row's largest number, by which other launches may be off an idea
 
 
 def ideas_of(exercise: Exercise, problem: Problem) -> list[WrongIdea]:
@@ -43,13 +43,11 @@ def _computed(idea: WrongIdea, outcome: Outcome) -> Array:
 
 
 def _contradicts(outcome: Outcome, idea: WrongIdea) -> bool:
-    """Is there a number where the idea has another one?"""
+    """Is there a number where the idea has clearly another one?"""
     values = _computed(idea, outcome)
     if not np.isfinite(values).all() or not outcome.known.any():
         return False
-    if outcome.right.all():
-        return not _near(outcome, values, idea.room or ROOM)[outcome.known].all()
-    return not (_is_near(outcome, values, idea.room) if idea.room else outcome.matches(values))
+    return not _near(outcome, values, idea.room or ROOM)[outcome.known].all()
 
 
 def _explains(outcome: Outcome, values: Array, idea: WrongIdea) -> bool:
