@@ -164,7 +164,7 @@ class CauseSearch:
         known = [seen.line] if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
         errors = (error for trial in self.trials for error in trial.errors)
-        leaving = {error.line for error in errors if error.code in OUTSIDE and error.line}
+        leaving = {e.line for e in errors if e.code == "out-of-bounds-write" and e.line}
         lossy = self.launcher.limits.lossy_casts()
         lines = dict.fromkeys([*lossy, *known, *sorted(leaving), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
