@@ -38,7 +38,7 @@ def test_a_program_prints_what_stands_there(tmp_path, monkeypatch, capsys, numbe
     (tmp_path / "program.py").write_text(code, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     runtime.stop()  # another test may have left it started
-    linecache.clearcache()
+    linecache.cache.pop("program.py", None)  # of the program before
     runpy.run_path("program.py")
     assert capsys.readouterr().out == printed
 
