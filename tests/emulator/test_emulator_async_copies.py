@@ -89,6 +89,14 @@ def test_a_wait_without_a_barrier_behind_it(schedule: str, changed: dict[str, st
     assert facts_of(found.message)["waited_at"] == Line(waits)
 
 
+def test_a_store_behind_a_wait_alone_is_no_matter_of_a_warp() -> None:
+    stores = "cp_async_wait(0)\n    s[0, 255 - i] = float32(1)"
+    _, profile, _ = two_groups("lockstep", wait=stores, meet="pass")
+    messages = [each.message for each in profile.errors]
+    assert any("one of them with a copy" in each for each in messages)
+    assert not any("syncwarp" in each for each in messages)
+
+
 def test_a_copy_outside_a_closed_group_is_waited_for_in_vain() -> None:
     _, profile, _ = two_groups("lockstep", commit="cp_async_wait(0)", wait="pass")
     assert "not in a closed group" in str(facts_of(profile.errors[0].message)["lacks"])

@@ -80,7 +80,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cp_async_wait(0)\n", "", "race-read-after-write", "warp_product(sums"),
         ("        here = 1 - here\n", "", "wrong-formula", "warp_product(sums"),
         ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read",
-         "start_copy(sA[1 - here]"),
+         "warp_product(sums"),
         ("A, B, start + 64)", "A, B, start)", "wrong-formula", "start_copy(sA[1 - here]"),
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
         (f"{NEXT}{PRODUCT}", f"{PRODUCT}{NEXT}", "serial-work", "start_copy(sA[1 - here]"),

@@ -11,7 +11,8 @@ from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
-from course_lib.diagnosis.source.tree import walk
+from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.tree import walk, wide_accesses
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import KernelRejected
 from course_lib.wording.findings import Finding
@@ -40,9 +41,19 @@ def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]
         if branch and _fills_without(branch, store, launcher, shown, seen):
             test = Line(branch.test.lineno)
             return tell.again("filled under a test", told, store.lineno, **there, test=test)
-    if len(lines) == 1:
+    if len(lines) == 1 and not _is_passed_on(array, source):
         return tell.again("filled here", told, stores[0].lineno, **there)
     return seen
+
+
+def _is_passed_on(array: str, source: Source) -> bool:
+    """Is the array an argument of a call that may fill it, as an atomic operation does?"""
+    return any(
+        isinstance(argument, ast.Name) and argument.id == array
+        for node in source.walk()
+        if isinstance(node, ast.Call) and not any(wide_accesses(node))
+        for argument in node.args
+    )
 
 
 def _fills_without(

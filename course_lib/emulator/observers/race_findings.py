@@ -47,10 +47,12 @@ class RaceNotes:
 
     def __call__(self, race: Race) -> None:
         lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
-        if kinds == {"load", "store"} and not race.same_warp and race.space == "shared":
-            race = replace(race, waited_at=syncwarp_between(*lines, self.trees))
         if kinds != {"load", "atomic"} or not is_checked(lines, self.trees):
-            self.note(race_finding(race, self.names, self._change(race)))
+            change = self._change(race)
+            is_plain = race.space == "shared" and not (race.lacks_fence or race.beside_threads)
+            if is_plain and kinds == {"load", "store"} and not (change or race.same_warp):
+                race = replace(race, waited_at=syncwarp_between(*lines, self.trees))
+            self.note(race_finding(race, self.names, change))
 
     def _change(self, race: Race) -> str:
         """What the lines do to the cell that they race for (tracing.py), or why it does no harm."""
@@ -249,7 +251,7 @@ def _what_lacks(race: Race) -> tuple[str, str]:
             "Could a single block write each element? If not, use an atomic operation.",
         )
     lacking = "there is no cuda.syncthreads() in between"
-    if race.waited_at:
+    if race.waited_at and race.first_kind != "copy":
         lacking = say(
             "the cuda.syncwarp() at {waited_at} makes only the threads of one warp wait",
             waited_at=Line(race.waited_at),
