@@ -63,8 +63,8 @@ class Race:
     the two would order them. `beside_threads`: a copy or product that a thread has started does
     one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
     though the first was still under way; `waited_at`: the line of a wait between the two that
-    is too weak: one in which the first, an asynchronous copy, landed, or a syncwarp; `order`: that of the
-    second access.
+    is too weak: one in which the first, an asynchronous copy, landed, or a syncwarp; `order`: that
+    of the second access.
     """
 
     code: str
