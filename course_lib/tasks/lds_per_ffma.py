@@ -45,6 +45,7 @@ TASK = Task(
             lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),
             "you count only the loads that fetch a single word",
             "How does the name of a 128-bit load begin?",
+            place=("'LDS'",),
         ),
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),

@@ -99,6 +99,7 @@ TASK = Task(
                 "only every fourth lane has the sum of its row, because the others have added "
                 "lanes of the next row",
                 "Which lanes need the sum of the row? Each exchange must work in both directions.",
+                place=("exchange", "read"),
             )
             for steps in ((1, 2), (2, 1))
         ),

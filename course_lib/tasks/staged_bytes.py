@@ -67,6 +67,7 @@ TASK = Task(
             "you swapped the number of blocks that load each element of A and the number of "
             "blocks that load each element of B",
             _PER_BLOCK,
+            place=("M",),
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: M * K * (N // BN) + K * N * (M // BM),

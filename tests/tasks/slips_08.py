@@ -2,7 +2,7 @@
 
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "resident_warps": [
-        ("room // (threads // 32) * (threads // 32)", "room", "wrong-formula", "return"),
+        ("room // (threads // 32) * (threads // 32)", "room", "wrong-formula", "room ="),
         ("room // (threads // 32) * (threads // 32)", "room // (threads // 32)", "wrong-formula",
          "return"),
         ("min(48", "min(64", "wrong-formula", "min(64"),

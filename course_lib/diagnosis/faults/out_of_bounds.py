@@ -10,7 +10,14 @@ from course_lib.diagnosis.codes import OUTSIDE, array_of
 from course_lib.diagnosis.faults import thread_tests
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.source.source import Source, Threads, bound_line, value_in
-from course_lib.diagnosis.source.tree import THREAD, indices_of, loop_names, names_in, root_name
+from course_lib.diagnosis.source.tree import (
+    THREAD,
+    indices_of,
+    loop_names,
+    names_in,
+    root_name,
+    variables_in,
+)
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Capital, Line, facts_of
 
@@ -26,7 +33,7 @@ class Stray:
         source: the answer.
         access: where it is written.
         axis, index: along which axis it went astray, and how far.
-        length: of that axis; 0 where it is not known.
+        shapes: of the arrays that the kernel is given, by their names.
         thread: where the thread stands; None where that is not known.
     """
 
@@ -35,8 +42,14 @@ class Stray:
     access: ast.Subscript
     axis: int
     index: int
-    length: int
+    shapes: Mapping[str, tuple[int, ...]]
     thread: Threads | None
+
+    @property
+    def length(self) -> int:
+        """Of that axis; 0 where it is not known."""
+        shape = self.shapes.get(array_of(self.found.cell), ())
+        return shape[self.axis] if shape else 0
 
     @property
     def slot(self) -> ast.expr:
@@ -64,9 +77,8 @@ def explain_outside(
     axis, index = place
     if axis >= len(indices_of(access)):
         return each
-    length = launch.shapes[array][axis] if array in launch.shapes else 0
     thread = thread_tests.thread_of(each, launch)
-    stray = Stray(each, source, access, axis, index, length, thread)
+    stray = Stray(each, source, access, axis, index, launch.shapes, thread)
     slot = stray.slot
     if isinstance(slot, ast.Constant):  # a number is no thread's own, so no test is missing
         return tell.again("number as an index", each)
@@ -208,9 +220,9 @@ def _outside_in_loop(stray: Stray) -> Finding:
         if grown:
             words = {"counter": slot.id, "line": line_of(each)}
             return tell("too early", grown, seen=each.message, **words)
-        if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
-            return _leaves(each, slot)
         own = [loop for loop in loops if slot.id in loop_names(loop)]
+        if _reaches_elsewhere(stray, (own or loops)[-1]):
+            return _leaves(each, slot)
         line = bound_line(source, (own or loops)[-1])
         tested = any(_within(test, loops) for test, _ in source.conditions(access))
         kind = "too long, or not tested" if tested else "too long"
@@ -225,15 +237,17 @@ def _leaves(each: Finding, slot: ast.expr) -> Finding:
     return tell.again("leaves", each, index=ast.unparse(slot))
 
 
-def _starts_chunks(slot: ast.Name, loops: Sequence[ast.For | ast.While], array: str) -> bool:
-    """Is an index where a chunk begins, of a loop that covers all of another array in chunks?"""
-    own = [loop for loop in loops if isinstance(loop, ast.For) and slot.id in loop_names(loop)]
-    match own[-1].iter if own else None:
-        case ast.Call(
-            args=[ast.Constant(0), ast.Subscript(ast.Attribute(ast.Name(other), "shape")), chunk]
-        ):
-            return other != array and isinstance(chunk, ast.Constant) and chunk.value != 1
-    return False
+def _reaches_elsewhere(stray: Stray, loop: ast.For | ast.While) -> bool:
+    """Does the loop use the same number as an index of another array, one that is long enough?"""
+    name = stray.slot.id if isinstance(stray.slot, ast.Name) else ""
+    return any(
+        name in variables_in(index)
+        for array, shape in stray.shapes.items()
+        for access in stray.source.accesses(array, store=False)
+        if loop in stray.source.loops_around(access)
+        for index, length in zip(indices_of(access), shape, strict=False)
+        if length > stray.index
+    )
 
 
 def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:

@@ -13,7 +13,7 @@ from course_lib.diagnosis.functions.function_calls import Call, call
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
-from course_lib.diagnosis.source.tree import names_bound, names_read
+from course_lib.diagnosis.source.tree import names_bound, names_read, root_name
 from course_lib.emulator import Kernel, KernelRejected, Record
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
@@ -74,7 +74,10 @@ def _edits(
     function: Kernel, own: Mapping[str, Kernel], call: Call, deviation: CommonDeviation
 ) -> Iterator[Edit]:
     """The changes of a function, and of those that it calls."""
-    given = zip(function.parameters, call.arguments, strict=True)
+    given = list(zip(function.parameters, call.arguments, strict=True))
+    # The nodes have the names that are read: what a function forgets stands in none.
+    unread = [name for name, value in given if type(value) is int]
+    unread = [name for name in unread if name not in names_read(function.tree)]
     records = {name: each for name, each in given if isinstance(each, Record)}
     fields = [
         f"{name}.{field}"
@@ -86,8 +89,9 @@ def _edits(
     for kernel in (function, *own.values()):
         is_short = sum(1 for _ in ast.walk(kernel.tree)) <= MOST_NODES
         if isinstance(kernel.tree, ast.FunctionDef) and is_short:
-            its_fields = fields if kernel is function else ()
-            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields, deviation)
+            its_fields, more = (fields, unread) if kernel is function else ((), [])
+            typing = _as_typed(kernel, records)
+            yield from edits_of(typing, more, (), numbers, its_fields, deviation)
 
 
 def _as_typed(function: Kernel, records: Mapping[str, Record]) -> Typing:
@@ -104,7 +108,8 @@ def _as_typed(function: Kernel, records: Mapping[str, Record]) -> Typing:
 
 
 def line_of(place: Sequence[str], function: Kernel) -> int:
-    """The first line that names the first of these that is named: the last return's if none is.
+    """The first line that names the first of these that is named; if none is, where the result is
+    worked out.
 
     A name is that of a variable, of a record's field, or "/"; a number stands for itself. Tests and
     comparisons are left aside, and variables that nothing reads.
@@ -117,18 +122,76 @@ def line_of(place: Sequence[str], function: Kernel) -> int:
             name = _name(node)
             lines[name] = min(node.lineno, lines.get(name, node.lineno))
     found = [lines[name] for name in place if name in lines]
-    return found[0] if found else last_return(function)
+    return found[0] if found else _worked_out_at(function)
+
+
+def _worked_out_at(function: Kernel) -> int:
+    """The last return's line, or the one before it that works out all that it returns."""
+    returns = [node for node in ast.walk(function.tree) if isinstance(node, ast.Return)]
+    value = max(returns, key=lambda node: node.lineno).value
+    line, seen = last_return(function), set[str]()
+    while value is not None:
+        found = [
+            made
+            for name in sorted(_combined(value) - seen)
+            for made in [_made(function, name)]
+            if made
+        ]
+        if len(found) != 1:
+            break
+        seen |= _combined(value)
+        line, value = found[0].lineno, getattr(found[0], "value", None)
+    return line
+
+
+def _combined(value: ast.expr) -> set[str]:
+    """The variables of which a value is a plain combination: `total`, `len(seen)`, `a * b`."""
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Call(func=ast.Name(), args=[argument]):
+            return _combined(argument)
+        case ast.BinOp(left=ast.Name(id=left), right=ast.Name(id=right)):
+            return {left, right}
+    return set()
+
+
+def _made(function: Kernel, name: str) -> ast.stmt | None:
+    """The last statement that gives a variable more than a number, or puts something into it."""
+    made = [
+        node
+        for node in ast.walk(function.tree)
+        if isinstance(node, ast.Assign | ast.AugAssign | ast.Expr)
+        and name in {root_name(target) for target in _targets(node)}
+        and not (isinstance(node, ast.Assign) and not names_read(node.value))
+    ]
+    return max(made, key=lambda node: node.lineno, default=None)
+
+
+def _targets(statement: ast.Assign | ast.AugAssign | ast.Expr) -> Sequence[ast.AST]:
+    match statement:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AugAssign(target=target):
+            return [target]
+        case ast.Expr(ast.Call(func=ast.Attribute(value=changed))):  # seen.add(…)
+            return [changed]
+    return ()
 
 
 def _aside(node: ast.AST, read: Collection[str]) -> Iterator[ast.AST]:
     match node:
-        case ast.Compare():
-            return ast.walk(node)
+        case ast.Compare():  # a text stands in no other place
+            return (part for part in ast.walk(node) if not _is_text(part))
         case ast.If(test=test) | ast.IfExp(test=test):
             return ast.walk(test)
         case ast.Assign() if names_bound(node).isdisjoint(read):
             return ast.walk(node)
     return iter(())
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _name(node: ast.expr) -> str:

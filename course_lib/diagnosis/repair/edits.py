@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from course_lib.diagnosis.repair.edit import Edit
@@ -27,6 +28,8 @@ from course_lib.diagnosis.repair.statements import (
 from course_lib.diagnosis.source.tree import Path, names_bound, names_read
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
+
+GIVEN = 3  # what a change of a line that every student is given costs more
 
 
 def on_both_axes(function: Ingredients) -> Iterator[Edit]:
@@ -149,8 +152,8 @@ def edits_of(
     fields: Sequence[str] = (),
     deviation: CommonDeviation = NO_DEVIATION,
 ) -> list[Edit]:
-    """Every small change to one function, except on lines that every student is given; in a plain
-    function, `numbers` may replace its own numbers, and `fields` those of records.
+    """Every small change to one function, those on lines that every student is given last; in a
+    plain function, `numbers` may replace its own numbers, and `fields` those of records.
     """
     function = Ingredients(typing, constants, numbers, fields, deviation)
     found = [
@@ -170,7 +173,11 @@ def edits_of(
     ]
     lines = enumerate(typing.kernel.source.splitlines(), typing.kernel.first_line)
     kept = {number for number, line in lines if line.rstrip() in given}
-    return [edit for edit in found if edit.line not in kept and _has_all_values(edit, function)]
+    return [
+        replace(edit, cost=edit.cost + GIVEN) if edit.line in kept else edit
+        for edit in found
+        if _has_all_values(edit, function)
+    ]
 
 
 def _has_all_values(edit: Edit, function: Ingredients) -> bool:

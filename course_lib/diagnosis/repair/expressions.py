@@ -12,10 +12,11 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.tree import Path, copy_of, names_bound, names_read
+from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_bound, names_read
 from course_lib.emulator.language import types as T
 
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+SHUFFLES = ("shfl_xor_sync", "shfl_down_sync", "shfl_up_sync")  # get a lane and a distance
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
 
 
@@ -152,6 +153,10 @@ def _of_choice(node: ast.IfExp, function: Ingredients, path: Path) -> Iterator[E
 
 @_of_node.register
 def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
+    for other in SHUFFLES if last_name(node.func) in SHUFFLES else ():
+        if other != last_name(node.func):
+            new = ast.Call(expression(f"{function.cuda}.{other}"), node.args, node.keywords)
+            yield function.value("shuffle", 1, path, new)
     if len(node.args) == 1 and path[-1][0] != "func":
         only = node.args[0]
         kind, given = function.kind_of(node), function.kind_of(only)

@@ -35,6 +35,10 @@ SAYS = {
         "use another of threadIdx, blockIdx, blockDim and gridDim instead of {text}",
         "Which of these four is the thread's position, and which is a number of threads?",
     ),
+    "shuffle": (
+        "use another shuffle in {text}",
+        "From which lane does lane 0 get a number here, and from which lane does lane 5?",
+    ),
     "comparison": (
         "use another comparison than {text}",
         "What should happen if both sides are equal?",
