@@ -27,7 +27,7 @@ from course_lib.diagnosis.costs.words import WHY, tell
 from course_lib.diagnosis.source.source import Source, Threads, value_in
 from course_lib.diagnosis.source.tree import indices_of, root_name
 from course_lib.wording.findings import Finding, Severity
-from course_lib.wording.sentences import say
+from course_lib.wording.sentences import Line, say
 
 BANKS = 32
 FLOATS_OF_A_SECTOR = 8
@@ -82,7 +82,10 @@ def _conflict(measured: Measured, line: int, store: bool, wavefronts: float) -> 
     if kind == "xor":
         return tell.again("values of an XOR", found)
     if kind == "column of a long tile":
-        return tell.again("length of a row", found, shape=_sizes(shape))
+        made = measured.source.own_arrays().get(root_name(access.value) or "")
+        if made:
+            facts = {"seen": found.message, "line": Line(line), "shape": _sizes(shape)}
+            return tell.again("length of a row", found, made.lineno, **facts)
     return found
 
 

@@ -118,7 +118,9 @@ tell = Words(
             "How many different values does the number that goes into the XOR take?",
         ),
         "length of a row": Wording(
-            "bank-conflict", "", "Which of the two sizes in {shape} is the length of a row?"
+            "bank-conflict",
+            "{seen} The access is at {line}.",
+            "Which of the two sizes in {shape} is the length of a row?",
         ),
         "wide access": Wording(
             "bank-conflict", "{seen} An access of this width takes at least {least} wavefronts."
