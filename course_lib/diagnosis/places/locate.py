@@ -36,7 +36,7 @@ def load_place(at: Evidence, details: list[str]) -> SlipLocation:
             line = index_line(at.source, access, slots[0], at.names[-1])
             if line:
                 return SlipLocation(line)
-        return SlipLocation(access.lineno)
+        return SlipLocation(at.source.line_of_index(access))
     handed = at.source.handed_over(array)
     if handed:
         return SlipLocation(handed[-1 if "last" in details else 0].lineno)
@@ -103,7 +103,7 @@ def call_place(at: Evidence, details: list[str]) -> SlipLocation:
             if wanted <= {root_name(argument) for argument in call.args}
         ]
         if calls:
-            return SlipLocation(calls[-1].lineno)
+            return SlipLocation(at.source.line_of_index(calls[-1]))
     return store_place(at, [])
 
 

@@ -88,22 +88,24 @@ class Suspects(TextPlaces):
                 yield from self._fillings()
             case "moved":
                 if self.found.unwritten.any():
-                    yield from self._of_stores_alone(stores, loads)
+                    yield from self._of_stores_alone(stores, loads, _axes(fact))
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
                 inputs = {*self.source.parameters[:-1]}
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     # A load concerns one operand; whose sums a lane has, the hardware says.
                     own = [each for each in self._sums if each not in self.source.products()]
                     yield from lines_of(own)
-                    yield from self._of_stores_alone(stores, loads)
+                    yield from self._of_stores_alone(stores, loads, _axes(fact))
                 yield from self._careless_fillings(fact)
-                yield from lines_of([*loads[:1], *self._sums, *loads[1:], *stores])
+                yield from self._accesses(loads[:1], fact)
+                yield from lines_of([*self._sums, *loads[1:]])
+                yield from self._accesses(stores, fact)
                 yield from self._definitions(loads)
                 yield from self._fillings()
                 yield from self._definitions(stores)
             case "reads other" | "paired" | "alias":
                 yield from self._careless_fillings(fact)
-                yield from lines_of(loads)
+                yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
                 yield from self._fillings()
                 yield from lines_of(stores)
@@ -129,7 +131,7 @@ class Suspects(TextPlaces):
                 yield from self._loops_of_sums(fact)
                 yield from lines_of([*self._sums, *self._resets(in_loops=True)])
                 yield from self._tests([*self._sums, *loads])
-                yield from lines_of(loads)
+                yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
                 yield from lines_of(self.source.loops())
             case "independent" if fact.is_of_nothing:
@@ -137,7 +139,7 @@ class Suspects(TextPlaces):
                 if self.found.wrong.all():
                     yield from lines_of([*self._resets(in_loops=True), *self._sums])
                 yield from self._loops_of_sums(fact)
-                yield from lines_of(loads)
+                yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
                 yield from lines_of([*self._sums, *stores])
             case "foreign":
@@ -154,7 +156,8 @@ class Suspects(TextPlaces):
             case "weighted" | "common factor":
                 yield from lines_of([*self._sums, *loads, *stores])
             case _:
-                yield from lines_of([*loads, *self._sums, *stores])
+                yield from self._accesses(loads, fact)
+                yield from lines_of([*self._sums, *stores])
 
     def _loads(self, fact: Fact) -> list[ast.expr]:
         """Of the arrays of a fact, and of those that they are staged in: the last on the way
@@ -179,6 +182,12 @@ class Suspects(TextPlaces):
         if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
             return self._by_axis(nodes, _axes(fact), fact.arrays[0])
         return nodes
+
+    def _accesses(self, accesses: Iterable[ast.expr], fact: Fact) -> Iterator[int]:
+        """Each after the line that works out its index along the wrong axes, for it alone."""
+        for access in accesses:
+            yield self.source.line_of_index(access, _axes(fact))
+            yield access.lineno
 
     def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:
         """What leaves elements out: an index that lacks the block, the loops and the numbers behind
@@ -234,7 +243,7 @@ class Suspects(TextPlaces):
         return within and any(number % step for number in terms.numbers)  # type: ignore[union-attr, operator]
 
     def _of_stores_alone(
-        self, stores: Iterable[ast.expr], loads: Iterable[ast.expr]
+        self, stores: Iterable[ast.expr], loads: Iterable[ast.expr], axes: Sequence[int]
     ) -> Iterator[int]:
         """Where what is stored is right, and the place is not: the store, or what it alone uses."""
         for store in stores:
@@ -246,6 +255,7 @@ class Suspects(TextPlaces):
             ]
             indices = indices_of(store) if isinstance(store, ast.Subscript) else ()
             worked_out = any(not isinstance(index, ast.Name) for index in indices)
+            yield self.source.line_of_index(store, axes)
             yield from (store.lineno, *made) if worked_out else (*made, store.lineno)
 
     def _by_numbering(self, lines: Iterable[int]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 
 from course_lib.diagnosis.source.bounds import Bounds
-from course_lib.diagnosis.source.tree import flat, multiplies, names_in, outside, root_name
+from course_lib.diagnosis.source.tree import (
+    flat,
+    indices_of,
+    is_constant,
+    multiplies,
+    names_in,
+    outside,
+    root_name,
+)
 from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 
 
@@ -51,6 +59,34 @@ class Source(Bounds):
         }
         return bool((names | copied) & arrays)
 
+    def line_of_index(self, access: ast.expr, axes: Sequence[int] = ()) -> int:
+        """The line of an access, or of what works out its index (along these axes) and serves no
+        other access."""
+        indices = _indices_at(access)
+        wanted = [indices[axis] for axis in axes if axis < len(indices)] or indices
+        lines = {self._worked_out_for(index, access) for index in wanted}
+        line = lines.pop() if len(lines) == 1 else None
+        return line or access.lineno
+
+    def _worked_out_for(self, index: ast.expr, access: ast.expr) -> int | None:
+        """The line of the variable that an index is, if only this access and tests read it."""
+        if not isinstance(index, ast.Name):
+            return None
+        made = self.last_assignment(index)
+        if made is None or is_constant(made.value):
+            return None
+        aside = {part for node in (access, *self._tests()) for part in ast.walk(node)}
+        others = (
+            node
+            for node in self.walk()
+            if isinstance(node, ast.Name) and node.id == index.id and node not in aside
+            if isinstance(node.ctx, ast.Load) and self.last_assignment(node) is made
+        )
+        return None if any(others) else made.lineno
+
+    def _tests(self) -> Iterator[ast.expr]:
+        return (node.test for node in self.walk() if isinstance(node, ast.If | ast.IfExp))
+
     def local_stores(self, name: str) -> list[ast.Assign]:
         """Where elements of a thread's own array are set."""
         value = self.value_of(name)
@@ -80,6 +116,21 @@ class Source(Bounds):
             and name not in names_in(statement.value)
             and not any(multiplies(part) for part in outside(statement.value))
         ]
+
+
+def _indices_at(access: ast.expr) -> Sequence[ast.expr]:
+    """The indices of an access along each axis; a flat one, as `row * N + col`, has two."""
+    match access:
+        case ast.Subscript():
+            indices = indices_of(access)
+        case ast.Call(args=[ast.Name(), index, *_]):
+            indices = (index,)
+        case _:
+            indices = ()
+    match indices:
+        case [ast.BinOp(ast.BinOp(row, ast.Mult(), _), ast.Add(), column)]:
+            return row, column
+    return indices
 
 
 def bound_line(source: Source, loop: ast.For | ast.While) -> int:
