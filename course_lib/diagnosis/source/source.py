@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
@@ -69,13 +69,14 @@ class Source(Bounds):
         return line or access.lineno
 
     def _worked_out_for(self, index: ast.expr, access: ast.expr) -> int | None:
-        """The line of the variable that an index is, if only this access and tests read it."""
+        """The line of the variable that an index is, if only this access and comparisons read it."""
         if not isinstance(index, ast.Name):
             return None
         made = self.last_assignment(index)
         if made is None or is_constant(made.value):
             return None
-        aside = {part for node in (access, *self._tests()) for part in ast.walk(node)}
+        compared = (node for node in self.walk() if isinstance(node, ast.Compare))
+        aside = {part for node in (access, *compared) for part in ast.walk(node)}
         others = (
             node
             for node in self.walk()
@@ -83,9 +84,6 @@ class Source(Bounds):
             if isinstance(node.ctx, ast.Load) and self.last_assignment(node) is made
         )
         return None if any(others) else made.lineno
-
-    def _tests(self) -> Iterator[ast.expr]:
-        return (node.test for node in self.walk() if isinstance(node, ast.If | ast.IfExp))
 
     def local_stores(self, name: str) -> list[ast.Assign]:
         """Where elements of a thread's own array are set."""
