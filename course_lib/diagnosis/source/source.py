@@ -19,7 +19,6 @@ from course_lib.diagnosis.source.bounds import Bounds
 from course_lib.diagnosis.source.tree import (
     flat,
     indices_of,
-    is_constant,
     multiplies,
     names_in,
     outside,
@@ -69,19 +68,25 @@ class Source(Bounds):
         return line or access.lineno
 
     def _worked_out_for(self, index: ast.expr, access: ast.expr) -> int | None:
-        """The line of the variable that an index is, if only this access and comparisons read it."""
+        """The line of the variable that an index is, if only this line and comparisons read it."""
         if not isinstance(index, ast.Name):
             return None
+        for loop in self.loops_around(access):
+            match loop:
+                case ast.For(target=ast.Name(index.id), iter=ast.Call(args=[_, _, *_])):
+                    return loop.lineno
         made = self.last_assignment(index)
-        if made is None or is_constant(made.value):
+        if made is None:
             return None
-        compared = (node for node in self.walk() if isinstance(node, ast.Compare))
-        aside = {part for node in (access, *compared) for part in ast.walk(node)}
+        whole = self._function_of(access) or self.kernel
+        compared = (node for node in ast.walk(whole) if isinstance(node, ast.Compare))
+        aside = {part for node in compared for part in ast.walk(node)}
         others = (
             node
-            for node in self.walk()
+            for node in ast.walk(whole)
             if isinstance(node, ast.Name) and node.id == index.id and node not in aside
-            if isinstance(node.ctx, ast.Load) and self.last_assignment(node) is made
+            if isinstance(node.ctx, ast.Load) and node.lineno != access.lineno
+            if self.last_assignment(node) is made
         )
         return None if any(others) else made.lineno
 
