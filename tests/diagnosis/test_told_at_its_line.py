@@ -65,6 +65,49 @@ CAUSES = {
         *("block_sums", "race-read-after-write"),
         *("cuda.syncthreads()\n    if", "cuda.syncwarp()  #!\n    if"),
     ),
+    "a function returns what another line works out": (
+        *("sectors", "wrong-formula"),
+        *("touched.add((offset + lane * stride) // 8)", "touched.add(lane * stride // 8)"),
+    ),
+    "a parameter that nothing reads": (
+        *("requested_bytes", "wrong-formula"),
+        *("return M * N * K * 2 * 4", "threads = M * K  #!\n    return threads * K * 2 * 4"),
+    ),
+    "an index that only one access has": (
+        *("load_tile", "wrong-formula"),
+        *("    if top + ty < M.shape[0] and left + tx < M.shape[1]:\n        tile[ty, tx] = M[top + "
+          "ty, left + tx]",
+          "    column, row = cuda.grid(2)  #!\n    if row < M.shape[0] and column < M.shape[1]:\n"
+          "        tile[ty, tx] = M[row, column]"),
+    ),
+    "a fragment at an index of its own": (
+        *("mix_values", "wrong-formula"),
+        *("b0, b1, b2, b3 = ldmatrix_x4_trans(sV, piece_at(16 * k + lane % 16, j + lane // 16))",
+          "at = piece_at(lane % 16, j + lane // 16)  #!\n"
+          "            b0, b1, b2, b3 = ldmatrix_x4_trans(sV, at)"),
+    ),
+    "a loop that begins elsewhere": (
+        *("running_totals", "wrong-index"),
+        *("range(start, start + 4):", "range(start // 4, start // 4 + 4):"),
+    ),
+    "a store that the loop has no part in": (
+        *("running_totals", "wrong-index"),
+        *("totals[start // 4] = total", "totals[start] = total"),
+    ),
+    "another name on a line that is given": (
+        *("grid_stride", "wrong-index"),
+        *("    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        y[i] = 2 * x[i]",
+          "    i = cuda.grid(1)\n    for k in range(i, x.shape[0], cuda.gridsize(1)):\n"
+          "        y[i] = 2 * x[i]  #!"),
+    ),
+    "a row too many": (
+        *("pad_tile", "bank-conflict"),
+        *("(32, 33)", "(33, 32)"),
+    ),
+    "a shuffle in one direction": (
+        *("softmax_warps", "accumulator-error"),
+        *("top = max(top, cuda.shfl_xor_sync(", "top = max(top, cuda.shfl_down_sync("),
+    ),
 }  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from course_lib.diagnosis.source.tree import (
     loop_names,
     names_in,
     root_name,
-    variables_in,
 )
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Capital, Line, facts_of
@@ -241,7 +240,7 @@ def _reaches_elsewhere(stray: Stray, loop: ast.For | ast.While) -> bool:
     """Does the loop use the same number as an index of another array, one that is long enough?"""
     name = stray.slot.id if isinstance(stray.slot, ast.Name) else ""
     return any(
-        name in variables_in(index)
+        name in stray.source.everything_behind(index)
         for array, shape in stray.shapes.items()
         for access in stray.source.accesses(array, store=False)
         if loop in stray.source.loops_around(access)

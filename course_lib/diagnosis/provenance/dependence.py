@@ -113,7 +113,10 @@ class Experiment:
 
     @cached_property
     def unwritten(self) -> Array:
-        """Elements that hold what they held before."""
+        """Elements that hold what they held before; none where atomics add to them, perhaps 0."""
+        stores = self.launcher.source.accesses(self.launcher.names[-1], store=True)
+        if not stores and "atomic" in self.launcher.answer.kernel.source:
+            return np.zeros_like(self.wrong)
         held = self.before.reshape(-1).astype(np.float64)
         follows = self.got_other == self.other.reshape(-1)
         result: Array = (self.got == held) & follows & self.wrong

@@ -110,8 +110,10 @@ def _of_register(node: ast.Attribute, function: Ingredients, path: Path) -> Iter
         if other != axis:
             turned = ast.Attribute(copy_of(owner), other, ast.Load())
             yield function.value("axis", 1, path, turned)
-    for side in (f"{function.cuda}.blockDim.{axis}", *function.sides):
-        yield function.value("factor", 3, path, expression(f"{ast.unparse(node)} * {side}"))
+    times, cost = ("gridDim", 2) if owner.attr == "blockDim" else ("blockDim", 3)
+    sides = ((f"{function.cuda}.{times}.{axis}", cost), *((side, 3) for side in function.sides))
+    for side, cost in sides:
+        yield function.value("factor", cost, path, expression(f"{ast.unparse(node)} * {side}"))
     for side in function.sides if owner.attr.endswith("Dim") else ():
         yield function.value("register", 2, path, expression(side))
     for other in REGISTERS:
@@ -160,6 +162,9 @@ def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit
     if len(node.args) == 1 and path[-1][0] != "func":
         only = node.args[0]
         kind, given = function.kind_of(node), function.kind_of(only)
+        if T.is_integer(kind) and T.is_float(given):
+            down = ast.Call(node.func, [ast.BinOp(only, ast.FloorDiv(), ast.Constant(1))], [])
+            yield function.value("toward zero", 2, path, down)
         if isinstance(kind, np.dtype) and isinstance(given, np.dtype):
             narrows = kind.kind == given.kind == "i" and kind.itemsize < given.itemsize
             yield function.value(

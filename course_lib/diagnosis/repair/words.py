@@ -66,6 +66,10 @@ SAYS = {
         "In which order is {text} evaluated?",
     ),
     "rounding": ("round {text} the other way", "What if the division leaves a remainder?"),
+    "toward zero": (
+        "round {text} down instead of toward zero",
+        "What is {text} for a number between -1 and 0?",
+    ),
     "unit": ("round {text} up to whole units", "In units of what size is {text} allocated?"),
     "end": ("swap min and max in {text}", "Which of these values should be the result?"),
     "value missing": (
