@@ -123,3 +123,20 @@ def test_an_element_of_ones_own_may_count_for_more_than_what_is_read_of_others(
     monkeypatch.setitem(EXERCISES, STENCIL.id, STENCIL)
     report = examine_source(STENCIL.id, EDGES_FETCH_THE_HALO, seed=seed)
     assert report.passed, report
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("cuda.gridsize(1)", "cuda.blockDim.x", "wrong-loop-bound"),
+        ("int(math.floor(x[i] * float32(8)))", "int(x[i] * float32(8))", "wrong-index"),
+    ],
+)
+def test_what_goes_wrong_with_counts_is_told_at_its_line(
+    old: str, new: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TASKS, HISTOGRAM.id, HISTOGRAM)
+    text = COUNTS.replace(old, new)
+    found = examine_source(HISTOGRAM.id, text).errors[0]
+    line = next(n for n, line in enumerate(text.splitlines(), 1) if new in line)
+    assert (found.code, found.line) == (code, line), str(found)
