@@ -59,7 +59,8 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: THREADS // WARP,
-                "That is the number of warps. At how many places do two of them meet?",
+                "That is the number of warps. How many borders are there between neighbouring "
+                "warps?",
             ),
         ),
         reveal="{answer} pairs: those where one warp ends and the next one begins. This is why "

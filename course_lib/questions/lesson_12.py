@@ -96,7 +96,7 @@ QUESTIONS = (
         "it request?",
         hint="One multiply–add needs two numbers of 4 bytes.",
         slips=(
-            Trap(lambda: 1, "Some texts say so. Count the bytes of both operands."),
+            Trap(lambda: 1, "Some texts give this number. Count the bytes of both operands."),
             Trap(
                 lambda: 0.5,
                 "That would be right for a single operand, or if a multiply–add were 4 FLOP.",
@@ -151,7 +151,7 @@ QUESTIONS = (
     WhichLine(
         id="12-guard",
         asks="Lesson 05. This kernel is right for sizes that are multiples of 16, but for 20 × 20 "
-        "it reads outside an array. Which line does that?",
+        "it reads outside an array. Which line reads outside the array?",
         code=EDGES,
         line="sB[ty, tx] =",
         proof=line_with_the_wrong_guard,
@@ -196,13 +196,13 @@ QUESTIONS = (
         "element of A requested from global memory, by all blocks together?",
         value=lambda: requested_bytes((4096,) * 3, (32, 32)) / 4 / 2 / 4096**2,
         unit="times",
-        why="Each block in one row of blocks requests it once, which makes 4096 / 32 = {answer} "
-        "times. Once in all would not be enough, because the tiles of a block are gone when the "
-        "block ends.",
+        why="Each block in one row of blocks requests the element once, which makes 4096 / 32 = "
+        "{answer} times. Once in all would not be enough, because the tiles of a block are gone "
+        "when the block ends.",
         other="Which blocks need this element, and how often does each of them request it?",
         hint="Only blocks that compute tiles in the same rows of C need the element.",
         slips=(
-            Trap(lambda: 1, "Each block requests it once. How many blocks need it?"),
+            Trap(lambda: 1, "Each block requests the element once. How many blocks need it?"),
             Trap(
                 lambda: 32,
                 "That is how many times one block uses the element after a single request.",
@@ -282,7 +282,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Yes: 8 FLOP per byte is beyond its ridge.",
-                f"Its FP32 ridge is {device('H100').ridge_fp32:.0f}. Other GPUs have lower ridges, "
+                f"The FP32 ridge of an H100 is {device('H100').ridge_fp32:.0f}. Other GPUs have "
+                f"lower ridges, "
                 "but none in our table is below 8.",
             ),
             Choice(
@@ -402,8 +403,8 @@ QUESTIONS = (
         unit="registers",
         why="32 lanes share 256 numbers, so each lane has 8 of them. Two fit into a register, so a "
         "lane holds {answer} registers.",
-        other="How many numbers does A have, how many of them belong to one lane, and how long is "
-        "each?",
+        other="How many numbers does A have, how many of them belong to one lane, and how many "
+        "bits does each have?",
         hint="A register has 32 bits.",
         slips=(
             Trap(lambda: 8, "A lane holds that many numbers. Two of them share a register."),
@@ -477,8 +478,8 @@ QUESTIONS = (
     Number(
         id="12-unfused",
         asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write the scores and "
-        "the weights to global memory and read them again. A single kernel keeps them on the chip. "
-        "By what factor do the three kernels move more bytes than the single one?",
+        "the weights to global memory and read them again. A single kernel keeps them on the "
+        "chip. How many times as many bytes as the single kernel do the three kernels move?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,
@@ -490,9 +491,9 @@ QUESTIONS = (
     ),
     Number(
         id="12-merge",
-        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first block "
-        "is 3, and that of the second block is 1. What share does the output of the first block "
-        "have in the whole result?",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first "
+        "block is 3, and that of the second block is 1. In the merged result, what is the weight "
+        "of the first block's output?",
         value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
         unit="%",
         within=0.02,
