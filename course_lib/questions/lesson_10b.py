@@ -195,7 +195,7 @@ QUESTIONS = (
         id="10b-shared-tile",
         asks="So far, each of two blocks requested 128 rows of A and 256 columns of B. As a pair, "
         "they compute two tiles of 256 × 128 side by side, and the rows of A that both need are "
-        "sent only once. How many fewer bytes are loaded? (K is 64.)",
+        "sent only once. How many fewer bytes does the pair load? (K is 64.)",
         value=lambda: asked_by_two_blocks() - asked_by_a_pair(),
         unit="bytes",
         slips=(
