@@ -77,8 +77,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "It named the line of the barrier.",
-                "It would if these threads waited somewhere else. What is there for them below "
-                "the branch?",
+                "It would if these threads waited somewhere else. What do these threads still "
+                "have to do below the branch?",
             ),
             Choice(
                 "Nothing, because the kernel never ended.",

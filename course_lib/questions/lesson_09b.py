@@ -176,7 +176,7 @@ QUESTIONS = (
         id="09b-who-may-read",
         asks="A thread has called `cp_async16`, `cp_async_commit()` and `cp_async_wait(0)`. There "
         "has been no barrier yet. Which of the copied numbers may this thread read?",
-        hint="For whose groups does `cp_async_wait` wait?",
+        hint="For which thread's groups does `cp_async_wait` wait?",
         choices=(
             Choice(
                 "all that the block started",

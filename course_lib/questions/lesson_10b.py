@@ -125,7 +125,7 @@ QUESTIONS = (
                 "connect them.",
             ),
         ),
-        hint="What is the one thing that the producer waits for?",
+        hint="Which barrier does the producer wait for before it fills a stage?",
     ),
     Number(
         id="10b-stages",

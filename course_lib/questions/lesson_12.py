@@ -59,7 +59,8 @@ QUESTIONS = (
     Choose(
         id="12-no-gain",
         asks="Lesson 00. Which of these kernels gains nothing from shared memory?",
-        hint="Ask of each kernel: is a value used twice, or does a warp walk down a column?",
+        hint="For each kernel, ask whether a value is used twice, and whether a warp walks down a "
+        "column.",
         choices=(
             Choice(
                 "a matrix product",
@@ -377,7 +378,8 @@ QUESTIONS = (
         id="12-in-the-background",
         asks="Lesson 09b. Thread 0 has started a copy with `cp_async16`, and thread 1 will read "
         "the result. What has to come in between?",
-        hint="Who knows whether a copy has arrived, and who tells the others?",
+        hint="Which thread can tell that its copy has arrived, and how do the other threads learn "
+        "of it?",
         choices=(
             Choice(
                 "A barrier.",
@@ -416,7 +418,8 @@ QUESTIONS = (
         asks="Lesson 10b. On Hopper, one warp only fetches tiles: it asks the copy engine (TMA) to "
         "fill one stage after another. The other warps only multiply. What must the fetching warp "
         "wait for before it fills a stage again?",
-        hint="In lesson 05, two barriers prevented two races. Which of the two is this?",
+        hint="In lesson 05, two barriers prevented two races. Which of these two races can happen "
+        "here?",
         choices=(
             Choice(
                 "For the bytes that it asked for",
@@ -466,7 +469,7 @@ QUESTIONS = (
         "same factor.",
         other="A weight is exp(score − largest). What happens to this weight if the largest score "
         "grows by 2?",
-        hint="The factor is less than 1. It is exp(x) for which x?",
+        hint="The factor is less than 1 and has the form exp(x). What is x?",
         slips=(
             Trap(lambda: exp(2), "It is the other way round: the older weights shrink."),
             Trap(
