@@ -363,7 +363,7 @@ RUNGS: tuple[Rung, ...] = (
         "naive",
         "02",
         "One thread computes one output, and a warp runs down a column.",
-        "L1: 33 sectors for each step of k, where 5 would do.",
+        "L1: 33 sectors for each step along k, where 5 would be enough.",
         309.0,
     ),
     Rung(

@@ -26,7 +26,10 @@ def test_asking_shows_a_card_and_the_question_as_text(monkeypatch):
 def test_a_wrong_answer_is_told_why_and_the_second_one_gets_a_hint(capsys):
     quiz.answer("03-lane", 83)
     first = capsys.readouterr().out
-    assert first.startswith("Not yet. That is its number in the block.") and "Hint" not in first
+    assert (
+        first.startswith("Not yet. That is the thread's number in its block.")
+        and "Hint" not in first
+    )
     quiz.answer("03-lane", 1)
     assert "\nHint: Five whole rows" in capsys.readouterr().out
     quiz.answer("03-lane", "19")

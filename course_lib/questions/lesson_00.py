@@ -99,7 +99,7 @@ QUESTIONS = (
         unit="threads",
         slips=(
             Trap(lambda: 1, "Nothing in the kernel singles out one thread."),
-            Trap(lambda: 0, "The launch runs the kernel, even with more threads than it needs."),
+            Trap(lambda: 0, "The kernel runs even if there are more threads than it needs."),
         ),
         reveal="Every thread runs the whole kernel, so all {answer} write to the same place. The "
         "emulator rightly complains: “{complaint}” Here this does no harm, because each thread "
@@ -113,8 +113,8 @@ QUESTIONS = (
         "`i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x`?",
         value=lambda: place_of(block=3, thread=10),
         unit="",
-        why="Blocks 0, 1 and 2 have 64 threads each, and ten threads of block 3 come before this "
-        "one: 3 · 64 + 10 = {answer}.",
+        why="Blocks 0, 1 and 2 have 64 threads each, and ten threads of block 3 come before "
+        "thread 10: 3 · 64 + 10 = {answer}.",
         slips=(
             Trap(lambda: 3 + 10 * 64, "You swapped the block and the thread: this is 10 · 64 + 3."),
             Trap(lambda: 3 * 5 + 10, "You multiplied by the number of blocks."),
@@ -157,15 +157,20 @@ QUESTIONS = (
         value=bytes_per_addition,
         unit="bytes",
         slips=(
-            Trap(lambda: 8, "Those are the two reads. The sum has to be written too."),
-            Trap(lambda: 3, "Three numbers, yes, but each of them takes up 4 bytes."),
-            Trap(lambda: 4, "That is one number."),
+            Trap(lambda: 8, "The two reads move 8 bytes. The sum has to be written, too."),
+            Trap(
+                lambda: 3, "The kernel does move three numbers, but each of them takes up 4 bytes."
+            ),
+            Trap(
+                lambda: 4,
+                "One number takes up 4 bytes. How many numbers does the kernel read and write?",
+            ),
         ),
         reveal="Two reads and one write of 4 bytes each make {answer} bytes for one **FLOP** (an "
         "addition or multiplication of floating-point numbers). An H200 can fetch {bandwidth} "
         "billion bytes a second from its memory. That is enough for {additions} billion such "
-        "additions a second, on a chip that could do {peak} billion. Almost everything that "
-        "follows is about this gap.",
+        "additions a second, on a chip that could do {peak} billion. Almost everything in this "
+        "course is about this gap.",
         facts=limits_of_addition,
         spoilers=(re.compile(r"\b(12|twelve) bytes\b"),),
     ),
@@ -175,15 +180,15 @@ QUESTIONS = (
         "row of C. Which line is wrong?",
         code=UPSIDE_DOWN,
         line="C[y, x] = A[rows - y, x]",
-        why="For y = 0, this line reads row `rows`, which does not exist: the last row is `rows "
-        "- 1`. It should read `A[rows - 1 - y, x]`. The guard checks the index that a thread "
-        "writes to, not the one that it reads.",
+        why="For y = 0, this line reads row `rows`, which does not exist: the last row is `rows - "
+        "1`. It should read `A[rows - 1 - y, x]`. The guard checks the row that a thread writes, "
+        "not the row that it reads.",
         innocent="This line is right. Follow the thread with y = 0 to the end.",
         suspects=(
             Suspect(
                 "if y < rows",
-                "The guard is right: it compares each index of C with the length of its axis. Is "
-                "the index of A the same?",
+                "The guard is right: it compares each index of C with the length of its axis. "
+                "Does the thread use the same index for A?",
             ),
             Suspect("cuda.grid(2)", "This is right: x comes first, and x is the column."),
         ),

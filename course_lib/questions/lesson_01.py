@@ -35,10 +35,10 @@ QUESTIONS = (
             Choice("In a register.", "A register is gone when its thread ends."),
             Choice("In shared memory.", "Its contents are lost when the block ends."),
             Choice("In L1.", "You cannot tell a cache what to keep."),
-            Choice("In global memory.", "It outlives the launch.", right=True),
+            Choice("In global memory.", "Its contents outlive the launch.", right=True),
         ),
-        reveal="Only arrays in global memory last. A store goes there through L2, which all SMs "
-        "share, so the next launch may find the number without a trip to DRAM.",
+        reveal="Only arrays in global memory outlive a launch. A store to global memory goes "
+        "through L2, which all SMs share, so the next launch may find the number in L2.",
         spoilers=("only arrays in global memory",),
     ),
     Number(
@@ -66,7 +66,7 @@ QUESTIONS = (
     ),
     Number(
         id="01-few-threads",
-        asks=f"With {FEW:,} threads on an H200, `grid_stride` runs over "
+        asks=f"With {FEW:,} threads on an H200, `grid_stride` processes "
         f"{H200.array_bytes / 1e6:.0f} MB, which no cache can hold. In our measurements, the DRAM "
         f"of an H200 delivers at most {H200.dram_gb_per_s:,.0f} GB/s, a little less than the data "
         "sheet says. How many GB/s does the kernel read and write together?",
@@ -79,9 +79,9 @@ QUESTIONS = (
                 "Memory delivers that much only if enough loads are in flight.",
             ),
         ),
-        reveal="It moves {answer} GB/s (in Numba, {label}), or {share} of what DRAM delivers. "
-        "Nothing is wrong with the kernel: most of the time, all of its threads are waiting. "
-        "Twice as many threads are twice as fast, as long as memory keeps up.",
+        reveal="The kernel moves {answer} GB/s (in Numba, {label}), or {share} of what DRAM can "
+        "deliver. Nothing is wrong with the kernel: most of the time, all of its threads are "
+        "waiting. Twice as many threads are twice as fast, as long as memory keeps up.",
         facts=lambda: {"share": share_of_few(), "label": H200.label},
         figure=picture_of_threads,
         spoilers=("22.8", "22.9", "0.5 %"),
@@ -91,8 +91,10 @@ QUESTIONS = (
         asks="The memory of another GPU delivers twice as many bytes per second, with the same "
         f"latency. How much faster does `grid_stride` run on that GPU with {FEW:,} threads?",
         choices=(
-            Choice("Twice as fast.", "It would be, if bandwidth were the limit."),
-            Choice("Half again as fast.", "Would a load take less time on that GPU?"),
+            Choice(
+                "Twice as fast.", "The kernel would be twice as fast if bandwidth were the limit."
+            ),
+            Choice("One and a half times as fast.", "Would a load take less time on that GPU?"),
             Choice(
                 "Not at all.",
                 "Its threads wait just as long, with just as much in flight.",

@@ -99,7 +99,7 @@ QUESTIONS = (
                 "That is how many multiply-adds there are. How many numbers "
                 "does each of them need?",
             ),
-            Trap(lambda: 2 * 32, "That is one thread. How many are there?"),
+            Trap(lambda: 2 * 32, "One thread loads that many numbers. How many threads are there?"),
         ),
         reveal="Each of the {threads} threads loads two numbers in each of its 32 iterations, "
         "which makes {answer} in all. On average, each number is loaded {again} times.",
@@ -126,9 +126,9 @@ QUESTIONS = (
             ),
         ),
         reveal="We counted {requested} GB requested, {L1} GB through L1, {L2} GB from L2, and "
-        "{answer} GB from DRAM, which is {share} of the request ({device}, `naive` in CUDA C++). "
-        "The caches did most of the reuse that the kernel does not do. So whenever you say "
-        "“bytes”, say which bytes you mean.",
+        "{answer} GB from DRAM, which is {share} of the requested bytes ({device}, `naive` in "
+        "CUDA C++). The caches provided most of the reuse that the kernel itself lacks. So "
+        "whenever you say “bytes”, say which bytes you mean.",
         facts=level_facts,
         spoilers=(re.compile(r"\b8\.[45] GB"), "1.5 %", "reached DRAM"),
     ),

@@ -143,7 +143,7 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: 5 * 16 + 3,
-                "That is its number in the block. Each warp takes 32 of these numbers.",
+                "That is the thread's number in its block. Each warp takes 32 of these numbers.",
             ),
             Trap(
                 lambda: (5 * 16 + 3) // 32,
@@ -157,8 +157,8 @@ QUESTIONS = (
             Trap(lambda: 3, "Two rows of 16 threads share a warp, so x alone does not decide."),
         ),
         other="Number the threads of the block, along x first. Then divide the numbers into "
-        "pieces of 32.",
-        hint="Five whole rows of 16 threads come before its own row.",
+        "groups of 32.",
+        hint="Five whole rows of 16 threads come before the row of this thread.",
     ),
     Number(
         id="03-row-sums",
@@ -191,13 +191,17 @@ QUESTIONS = (
         value=lambda: of_a_step("matmul_coalesced"),
         unit="sectors",
         slips=(
-            Trap(lambda: 33, "Then nothing would have changed. What do the lanes ask A for now?"),
+            Trap(
+                lambda: 33,
+                "Then nothing would have changed. Which elements of A do the lanes of your kernel "
+                "ask for?",
+            ),
             Trap(
                 lambda: 8,
-                "B takes four. But all lanes share one row of A, so they ask for a "
-                "single element of A.",
+                "The load of B touches four sectors. But all lanes share one row of A, so they "
+                "ask for a single element of A.",
             ),
-            Trap(lambda: 4, "That is the part of B alone."),
+            Trap(lambda: 4, "The load of B alone touches that many."),
         ),
         reveal="{answer} sectors: one for A, because all lanes ask for the same number (a "
         "**broadcast**), and four for 32 neighbours of B.",

@@ -66,7 +66,7 @@ QUESTIONS = (
         ),
         reveal="There are {answer} different numbers: 16 rows of 64. Each of them is loaded "
         "{again} times. Instead, one thread could load each number for the whole block and put it "
-        "into **shared memory**. Each block has its own piece of this memory.",
+        "into **shared memory**. Each block has a part of this memory to itself.",
         facts=lambda: {"again": loads_of_each()},
         spoilers=("16 rows of 64",),
     ),
@@ -77,9 +77,9 @@ QUESTIONS = (
         value=lambda: strip_kib(32, 4096),
         unit="KiB",
         slips=(
-            Trap(lambda: 32 * 4096 * 4, "These are bytes."),
+            Trap(lambda: 32 * 4096 * 4, "That is the size in bytes."),
             Trap(lambda: 32 * 4096 / 1024, "A float32 takes up 4 bytes."),
-            Trap(lambda: 2 * strip_kib(32, 4096), "That includes the columns of B."),
+            Trap(lambda: 2 * strip_kib(32, 4096), "That number includes the columns of B."),
         ),
         reveal="The rows of A take {answer} KiB, and the columns of B take just as much. But a "
         "block gets at most {T4} KiB of shared memory on a T4, and {H100} KiB on an H100. So the "
@@ -102,7 +102,7 @@ QUESTIONS = (
                 "That is the part that step 1 adds.",
             ),
         ),
-        reveal="It is 5 · 2 + 6 · 0 = {answer}. After step 1 it is {both}.",
+        reveal="The total is 5 · 2 + 6 · 0 = {answer}. After step 1, it is {both}.",
         facts=lambda: {"both": total_after(1, 1, 1)},
         spoilers=("5 · 2 + 6 · 0",),
     ),
@@ -111,11 +111,12 @@ QUESTIONS = (
         asks="You change BK from 8 to 16. What happens?",
         choices=(
             Choice(
-                "Each loaded number serves twice as many threads.", "That depends on BM and BN."
+                "Each loaded number serves twice as many threads.",
+                "How many threads a number serves depends on BM and BN.",
             ),
             Choice(
                 "Half the bytes are requested.",
-                "Compute `staged_bytes` for both. Where does BK appear in the result?",
+                "Compute `staged_bytes` for both values of BK. Where does BK appear in the result?",
             ),
             Choice(
                 "A block needs double the shared memory and half as many steps.",

@@ -123,11 +123,14 @@ QUESTIONS = (
         asks="64 threads reverse 64 numbers without waiting for each other. What does `y` contain?",
         code=REVERSE,
         choices=(
-            Choice("The right numbers.", "Only if both warps happen to run each line together."),
+            Choice(
+                "The right numbers.",
+                "Only if both warps happen to run each line together.",
+            ),
             Choice("Wrong numbers.", "Only if one warp runs ahead of the other."),
             Choice(
                 "It depends on the order of the warps.",
-                "And nothing guarantees that order.",
+                "Nothing guarantees the order in which warps run.",
                 right=True,
             ),
         ),
@@ -143,7 +146,10 @@ QUESTIONS = (
         asks="Someone begins `sum_of_three` with `if i >= x.shape[0]: return`, because threads "
         "past the end have nothing to store. x has 100 numbers. What happens?",
         choices=(
-            Choice("The same sums, a little sooner.", "They own no sum. Do they have another job?"),
+            Choice(
+                "The same sums, a little sooner.",
+                "These threads own no sum. Do they have another job?",
+            ),
             Choice(
                 "A cell of `part` stays empty.",
                 "A thread without a sum of its own still loads for its neighbours.",
@@ -188,10 +194,10 @@ QUESTIONS = (
         unit="numbers",
         slips=(
             Trap(lambda: 2048, "That is all of A and B. But each block loads its own tiles."),
-            Trap(lambda: 512, "That is one block. How many blocks cover C?"),
+            Trap(lambda: 512, "One block loads that many numbers. How many blocks cover C?"),
         ),
         reveal="{answer}: each of the {blocks} blocks loads two tiles. That is {times} times "
-        "fewer, because every loaded number serves as many threads as a tile is wide.",
+        "fewer numbers, because every loaded number serves as many threads as a tile is wide.",
         facts=lambda: {"blocks": (64 // 16) ** 2, "times": loaded(COALESCED) // loaded(ONE_TILE)},
         spoilers=("8,192", "16 times fewer"),
     ),
@@ -202,7 +208,8 @@ QUESTIONS = (
         "thread reads out of bounds. Which line is wrong?",
         code=TIMES_X,
         line="part[t] = x",
-        why="`row` runs across all blocks, but every block needs all of x: `x[start + t]`.",
+        why="`row` is the thread's number in the whole grid, but every block needs all of x, so "
+        "the index must be `start + t`.",
         innocent="This line is right. Which number does a thread load for its block?",
         suspects=(
             Suspect("total += A", "Each thread sums along its own row, and all use the same x."),
@@ -212,8 +219,8 @@ QUESTIONS = (
     ),
     FillIn(
         id="05-padding",
-        asks="Suppose a kernel keeps the largest number it meets instead of a sum: `most = "
-        "max(most, tile[k])`. What should a cell without an element hold then?",
+        asks="Suppose a kernel looks for the largest number of a row instead of its sum: `most = "
+        "max(most, tile[k])`. What should a cell of the tile hold if it lies outside the matrix?",
         accepts=(
             "-inf",
             "-infinity",

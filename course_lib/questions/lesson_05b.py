@@ -72,7 +72,8 @@ QUESTIONS = (
         within=0.15,
         slips=(
             Trap(
-                lambda: 32, "It would be, if the kernel had been waiting for the requested bytes."
+                lambda: 32,
+                "The factor would be 32 if the kernel had been waiting for the requested bytes.",
             ),
         ),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, Numba, `range`). But that "
@@ -95,7 +96,7 @@ QUESTIONS = (
             Choice("The bytes from L2.", "They are nearly the same."),
             Choice(
                 "The wavefronts through L1 and shared memory.",
-                "Each multiply-add still takes both of its numbers from there.",
+                "Each multiply-add still takes both of its numbers from this memory.",
                 right=True,
             ),
         ),
@@ -113,7 +114,11 @@ QUESTIONS = (
             Choice("The bytes requested.", "Each iteration still loads the same two numbers."),
             Choice("The wavefronts.", "The lanes still load the same numbers together."),
             Choice("The FLOP.", "One multiply-add in each iteration, as before."),
-            Choice("None of them.", "They count what the source asks for.", right=True),
+            Choice(
+                "None of them.",
+                "All of these counters count what the source code asks for.",
+                right=True,
+            ),
         ),
         reveal="None of them changes, but the time does: {range} ms with `range`, {while} ms "
         "with `while` (`coalesced` in Numba, {device}). At {instructions} machine instructions "
@@ -132,7 +137,7 @@ QUESTIONS = (
         unit="",
         slips=(
             Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T reaches it?"),
-            Trap(lambda: 32, "That gives 8. Where is the ridge?"),
+            Trap(lambda: 32, "T = 32 gives only 8 FLOP per byte. Where is the ridge?"),
         ),
         reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take such a "
         "tile? The next lesson asks this question.",

@@ -59,7 +59,8 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: THREADS // WARP,
-                "That is the number of warps. At how many places do two of them meet?",
+                "That is the number of warps. How many borders are there between neighbouring "
+                "warps?",
             ),
         ),
         reveal="{answer} pairs: those where one warp ends and the next one begins. This is why "
@@ -76,8 +77,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "It named the line of the barrier.",
-                "It would if these threads waited somewhere else. What is there for them below "
-                "the branch?",
+                "It would if these threads waited somewhere else. What do these threads still "
+                "have to do below the branch?",
             ),
             Choice(
                 "Nothing, because the kernel never ended.",

@@ -92,11 +92,15 @@ QUESTIONS = (
         asks="You launch the tiled kernel with T = 64 and one output for each thread. On an H200, "
         "a block may have 227 KiB of shared memory, and an SM holds 2048 threads. What happens?",
         choices=(
-            Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
+            Choice(
+                "It fails: the two tiles take too much shared memory.",
+                "Count the bytes of the two tiles.",
+            ),
             Choice("It fails: the block has too many threads.", "", right=True),
             Choice(
                 "It runs in two halves, since the SM holds 2048 threads at a time.",
-                "A block is never split: its threads share barriers, so all must be there at once.",
+                "A block is never split: its threads share barriers, so all of them must be on "
+                "the SM at once.",
             ),
         ),
         reveal="With T = 64, a block has {threads} threads, but every GPU allows at most {most}. "
@@ -148,12 +152,12 @@ QUESTIONS = (
     ),
     Number(
         id="06-one-more",
-        asks="With the next version of the compiler, each thread of the same kernel takes 33 "
-        "registers instead of 32. How many blocks does the SM hold now?",
+        asks="With the next version of the compiler, each thread of the same kernel (T = 32, 1024 "
+        "threads) takes 33 registers instead of 32. How many blocks does the SM hold now?",
         value=lambda: fits(1024, 33, 8192).blocks,
         unit="blocks",
         slips=(
-            Trap(lambda: 2, "Both blocks together would need more registers than there are."),
+            Trap(lambda: 2, "Two blocks together would need more registers than the SM has."),
             Trap(lambda: 0, "One block still fits."),
         ),
         reveal="{answer} block, which has {share} of the warps that the SM can hold. A block fits "
@@ -164,8 +168,8 @@ QUESTIONS = (
     ),
     Choose(
         id="06-small",
-        asks="On the same GPU, a kernel has blocks of 32 threads, uses 24 registers per thread "
-        "and uses no shared memory. Which budget limits the number of its blocks on an SM?",
+        asks="On an H200, a kernel has blocks of 32 threads, uses 24 registers per thread and "
+        "uses no shared memory. Which budget limits the number of its blocks on an SM?",
         choices=(
             Choice("Warps.", "The SM has room for 64 of them."),
             Choice("Registers.", "A warp takes only 768 of the 65,536 registers."),
@@ -189,7 +193,7 @@ QUESTIONS = (
         within=0.2,
         slips=(
             Trap(lambda: 0.5, "It would be, if speed followed occupancy."),
-            Trap(lambda: 1, "Occupancy is not all that differs."),
+            Trap(lambda: 1, "Occupancy is not the only difference between the two kernels."),
         ),
         reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with "
         "`range`, {device}). `register_1d` has half the warps and more than twice the speed. The "
@@ -213,15 +217,15 @@ QUESTIONS = (
                 "You have just seen a kernel with fewer warps run faster.",
             ),
             Choice(
-                "Ask first what the warps wait for. If they queue for shared memory, more of them "
-                "lengthen the queue.",
+                "Ask first what the warps wait for. If they queue for shared memory, more warps "
+                "only lengthen the queue.",
                 "More warps help where the schedulers of an SM have nothing to issue.",
                 right=True,
             ),
             Choice(
                 "No: occupancy never matters.",
-                "It does where latency is not covered: a lone warp with one load after the other "
-                "leaves its scheduler idle.",
+                "Occupancy matters where latency is not hidden: a lone warp that waits for one "
+                "load after the other leaves its scheduler idle.",
             ),
         ),
     ),

@@ -117,8 +117,8 @@ QUESTIONS = (
     ),
     Number(
         id="07-three-bits",
-        asks="Many texts use `c ^ (r & 7)`, which takes only three bits of the row. How many "
-        "wavefronts would it take to read down a column of your strip?",
+        asks="Many texts use `c ^ (r & 7)`, which takes only three bits of the row. With this "
+        "formula, how many wavefronts would a load down a column of your strip take?",
         value=lambda: passes_with_bits(7),
         unit="wavefronts",
         slips=(
@@ -134,7 +134,7 @@ QUESTIONS = (
             ),
         ),
         reveal="{answer}: three bits give eight places, so 32 rows share 8 banks. With all five "
-        "bits, each row uses its own bank, and the walk takes {all_bits} wavefront.",
+        "bits, each row uses its own bank, and the load takes {all_bits} wavefront.",
         facts=lambda: {"all_bits": passes_with_bits(31)},
         spoilers=("32 rows share", "XOR row & 7: 4 pass"),
     ),
@@ -145,10 +145,10 @@ QUESTIONS = (
         value=passes_of_wide,
         unit="wavefronts",
         slips=(Trap(lambda: 1, "No bank can deliver more than one word in a wavefront."),),
-        reveal="{answer}. The request is served in **phases** of eight lanes, because a "
-        "wavefront moves {most} bytes at most. These wavefronts are normal; conflicts count "
-        "within a phase. A row of 32 words has eight such chunks of 16 bytes, so three bits are "
-        "enough for them. This is where `r & 7` comes from.",
+        reveal="{answer}. The request is served in **phases** of eight lanes, because a wavefront "
+        "moves {most} bytes at most. These wavefronts are normal; conflicts count within a phase. "
+        "A row of 32 words has eight such chunks of 16 bytes, so three bits of the row are "
+        "enough. This is where `r & 7` comes from.",
         facts=lambda: {"most": BANKS * BANK_BYTES},
         spoilers=("conflicts count within a phase", "chunk ^ (row & 7)"),
     ),
@@ -190,14 +190,14 @@ QUESTIONS = (
     ),
     Number(
         id="07-neighbours",
-        asks="A colleague's kernel adds neighbours first. In the round that leaves 32 sums, 32 "
-        "threads are at work, and thread t reads `sums[32 * t]`. How many wavefronts does this "
-        "load take?",
+        asks="A colleague's kernel adds neighbours first. In the round that leaves 32 sums, only "
+        "32 threads add, and thread t reads `sums[32 * t]`. How many wavefronts does this load "
+        "take?",
         value=passes_of_last_warp,
         unit="wavefronts",
         slips=(
             Trap(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks are they?"),
-            Trap(lambda: 16, "That is the number one round earlier or one round later."),
+            Trap(lambda: 16, "The load takes 16 wavefronts one round earlier and one round later."),
         ),
         reveal="{answer}: the stride doubles with every round, and so do the wavefronts. The "
         "loads of that kernel have {theirs} conflicts in all, but the loads of your kernel have "

@@ -87,8 +87,8 @@ def load_instructions() -> float:
 QUESTIONS = (
     Number(
         id="08-column",
-        asks="Suppose a thread computes 8 outputs of a column instead of 4. How many numbers "
-        "does it load in one step along k, for its 8 multiply-adds?",
+        asks="Suppose a thread computes 8 outputs of a column instead of 4. How many numbers does "
+        "the thread load in one step along k, for its 8 multiply-adds?",
         value=loads_of_a_column,
         unit="loads",
         slips=(
@@ -105,8 +105,8 @@ QUESTIONS = (
     ),
     Number(
         id="08-square",
-        asks="Now a thread owns a square of 8 × 8 outputs. How many numbers does it load in one "
-        "step along k, for 64 multiply-adds?",
+        asks="Now a thread owns a square of 8 × 8 outputs. How many numbers does the thread load "
+        "in one step along k, for 64 multiply-adds?",
         value=loads_of_a_square,
         unit="loads",
         slips=(
@@ -115,13 +115,18 @@ QUESTIONS = (
                 "That is the number for a column of 64 outputs. A square shares the "
                 "elements of A as well.",
             ),
-            Trap(lambda: 128, "It would load that many if it kept no number in a register."),
+            Trap(
+                lambda: 128, "The thread would load that many if it kept no number in a register."
+            ),
             Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
-            Trap(lambda: 8, "It needs eight elements of A. How many elements of B does it need?"),
+            Trap(
+                lambda: 8,
+                "The thread needs eight elements of A. How many elements of B does it need?",
+            ),
         ),
         reveal="{answer}: eight of A and eight of B. Each of the eight numbers of A is multiplied "
-        "by each number of B. So one load is enough for four multiply-adds, where the tiled kernel "
-        "needs two loads for a single one.",
+        "by each number of B. So one load is enough for four multiply-adds, where the tiled "
+        "kernel needs two loads for a single multiply-add.",
         spoilers=("eight of A and eight of B", re.compile(r"\b16 loads for 64")),
     ),
     Number(
@@ -182,7 +187,7 @@ QUESTIONS = (
         id="08-faster",
         asks=f"On an H200 an SM holds {FEW.warps} warps of `register_2d`, but {MANY.warps} warps "
         "of `tiled`, which is four times as many. For 4096 × 4096 matrices, by what factor is "
-        "`register_2d` faster than `tiled`? Both are written in Numba with `range`.",
+        "`register_2d` faster than `tiled`? Both kernels are written in Numba with `range`.",
         value=times_faster,
         unit="times",
         within=0.2,
@@ -247,12 +252,12 @@ QUESTIONS = (
                 "numbers.",
             ),
             Choice(
-                "Some of them go to memory and back.",
+                "Some of the sums go to memory and back.",
                 "A thread can have 255 registers, and there are 256 sums alone.",
                 right=True,
             ),
             Choice(
-                "They stay in registers, and fewer blocks fit on an SM.",
+                "The sums stay in registers, and fewer blocks fit on an SM.",
                 "A thread can have 255 registers. How many sums are there?",
             ),
         ),

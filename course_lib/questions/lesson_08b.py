@@ -97,12 +97,12 @@ QUESTIONS = (
                 "many requests.",
             ),
             Choice(
-                "The sectors of its stores.",
+                "The sectors of the stores.",
                 "A request along a row touches 4 sectors, and a request down a column up to 32.",
                 right=True,
             ),
             Choice(
-                "The bank conflicts of its stores.",
+                "The bank conflicts of the stores.",
                 "Only shared memory has bank conflicts, and this kernel does not use it.",
             ),
             Choice(
@@ -254,13 +254,13 @@ QUESTIONS = (
             Choice(BRANCHES, AS_ONE),
         ),
         reveal="A load takes {wavefronts} wavefronts. Neighbouring lanes read words that are 16 "
-        "words apart, so all lanes meet in two banks. Rows of 17 words would spread them over all "
-        "banks.",
+        "words apart, so the words of all lanes are in only two banks. Rows of 17 words would "
+        "spread them over all banks.",
         revealed_code=source(2),
         facts=of_second,
         spoilers=(
             "sums_of_sixteen",
-            "meet in two banks",
+            "are in only two banks",
         ),
     ),
     Choose(

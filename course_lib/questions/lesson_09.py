@@ -100,8 +100,8 @@ def waiting_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="09-wide-copy",
-        asks="In lesson 00, each thread copied one number. What does the copy by fours save in "
-        "comparison?",
+        asks="In a plain copy, each thread copies one number. What does a copy with wide loads "
+        "and stores save compared with the plain copy?",
         choices=(
             Choice(
                 "Three of four requests, and three of four sectors",
@@ -127,7 +127,7 @@ QUESTIONS = (
     Number(
         id="09-padding",
         asks="A colleague uses more padding: rows of 136 words, which is also a multiple of four. "
-        "With this padding, how many wavefronts does one of the four stores take?",
+        "With this padding, how many wavefronts does each of a warp's four stores take?",
         value=lambda: passes_with_rows_of(136),
         unit="wavefronts",
         slips=(
@@ -144,32 +144,37 @@ QUESTIONS = (
         ),
         reveal="{answer}: four rows of 136 words are a multiple of 32 words, so the two threads "
         "that load one row of A store to the same bank again. Do not guess how much padding you "
-        "need: count.",
+        "need: count the wavefronts.",
         spoilers=("store to the same bank again",),
     ),
     Number(
         id="09-strip",
         asks="In lesson 08 and in `vectorised`, a row of 16 threads covers 128 columns, and each "
-        "thread owns 8 neighbouring ones. With `load4`, a lane first loads the first four elements "
-        "of B and then the other four. How many wavefronts does one of these loads of B take?",
+        "thread owns 8 neighbouring columns. With `load4`, a lane first loads the first four "
+        "elements of B and then the other four. How many wavefronts does one of these loads of B "
+        "take?",
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
         unit="wavefronts",
         slips=(
             Trap(
                 lambda: 4,
-                "It would take four if the pieces of neighbouring lanes were side by side. But "
-                "they are 8 words apart.",
+                "The load would take four if neighbouring lanes loaded neighbouring groups of "
+                "four words. But their groups begin 8 words apart.",
             ),
-            Trap(lambda: 2, "Which lanes ask for the same piece of B? Are they neighbours?"),
+            Trap(
+                lambda: 2, "Which lanes ask for the same elements of B? Are these lanes neighbours?"
+            ),
             Trap(
                 lambda: 16,
-                "Lanes 0 and 16 ask for the same piece, and eight lanes are served together.",
+                "Lanes 0 and 16 ask for the same elements of B, and eight lanes are served "
+                "together.",
             ),
         ),
-        reveal="{answer}. Eight lanes are served together. Their pieces are spread over twice as "
-        "many words as there are banks, and they occupy only every second group of four. So each "
-        "bank that they use has to deliver two different words. If pairs of neighbouring lanes "
-        "shared a piece, the load would take {cured} wavefronts.",
+        reveal="{answer}. Eight lanes are served together. The words that these lanes ask for are "
+        "spread over twice as many words as there are banks, and they are only every second group "
+        "of four. So each bank that holds some of them has to deliver two different words. If "
+        "neighbouring lanes asked for the same elements in pairs, the load would take {cured} "
+        "wavefronts.",
         facts=strip_facts,
         spoilers=("every second group of four",),
     ),
@@ -199,7 +204,7 @@ QUESTIONS = (
     Number(
         id="09-faster",
         asks="`warp_tiled` has both wide loads and warp tiles. For 4096 × 4096 matrices on an "
-        "H200, by what factor is it faster than `register_2d`?",
+        "H200, by what factor is `warp_tiled` faster than `register_2d`?",
         value=times_faster,
         unit="times",
         within=0.08,
@@ -228,8 +233,8 @@ QUESTIONS = (
     ),
     Choose(
         id="09-waiting",
-        asks="In a third of all clocks, no warp of `warp_tiled` can issue an instruction. What "
-        "do its warps mostly wait for?",
+        asks="In a third of all clocks, no warp of `warp_tiled` can issue an instruction. What do "
+        "the warps of `warp_tiled` mostly wait for?",
         choices=(
             Choice(
                 "Shared memory",

@@ -92,9 +92,9 @@ QUESTIONS = (
     ),
     Choose(
         id="09b-one-barrier",
-        asks="In your loop, one barrier separates the tiles. The kernel with one buffer had two "
-        "barriers, and each had its own reason. Which of the two reasons no longer needs a barrier "
-        "of its own?",
+        asks="In your loop with two buffers, one barrier separates the tiles. The kernel with one "
+        "buffer had two barriers, and each had its own reason. Which of the two reasons no longer "
+        "needs a barrier of its own?",
         choices=(
             Choice(
                 "A tile has to be complete before anyone reads it.",
@@ -119,8 +119,8 @@ QUESTIONS = (
     Choose(
         id="09b-published",
         asks="S. Boehm published a ladder of kernels in CUDA C++ on an A6000, and one of them has "
-        "two buffers. Compared with his kernel that has warp tiles, how fast is the one with two "
-        "buffers?",
+        "two buffers. How fast is the kernel with two buffers, compared with his kernel that has "
+        "warp tiles?",
         choices=(
             Choice("A fifth faster.", "You would expect that, and it is true in our ladder."),
             Choice(
@@ -135,9 +135,9 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="It reaches {slow} GFLOP/s, and his kernel with warp tiles reaches {fast}. So two "
-        "buffers alone do not make a kernel faster. In our ladder, the kernel with two buffers is "
-        "{ours} times as fast as the one with warp tiles ({where}).",
+        reveal="His kernel with two buffers reaches {slow} GFLOP/s, and his kernel with warp "
+        "tiles reaches {fast}. So two buffers alone do not make a kernel faster. In our ladder, "
+        "the kernel with two buffers is {ours} times as fast as the one with warp tiles ({where}).",
         facts=published_facts,
         spoilers=("17,278",),
     ),
@@ -176,7 +176,7 @@ QUESTIONS = (
         id="09b-who-may-read",
         asks="A thread has called `cp_async16`, `cp_async_commit()` and `cp_async_wait(0)`. There "
         "has been no barrier yet. Which of the copied numbers may this thread read?",
-        hint="For whose groups does `cp_async_wait` wait?",
+        hint="For which thread's groups does `cp_async_wait` wait?",
         choices=(
             Choice(
                 "all that the block started",
@@ -211,9 +211,9 @@ QUESTIONS = (
         ),
         reveal="{answer}, which is one block, and a sixth of what fits on the SM. Yet `cp_async` "
         "is the fastest rung so far, with {gflops} GFLOP/s, {share} of cuBLAS ({where}). In the "
-        "tiled kernel, other warps had to hide the waits of a warp. Here each warp hides its own: "
-        "a thread has {sums} sums that do not wait for one another, and the next tiles are on "
-        "their way.",
+        "tiled kernel, other warps had to hide the waits of a warp. In `cp_async`, each warp "
+        "hides its own waits: a thread has {sums} sums that do not wait for one another, and the "
+        "next tiles are on their way.",
         facts=warps_facts,
         spoilers=(str(warps_facts()["gflops"]), "a sixth of what fits"),
     ),

@@ -105,7 +105,7 @@ QUESTIONS = (
                 "Half as many bits would explain a factor of 2. But tensor cores are "
                 "different units altogether.",
             ),
-            Trap(lambda: 4, "That is the factor on some smaller GPUs."),
+            Trap(lambda: 4, "The factor is 4 on some smaller GPUs."),
             Trap(
                 lambda: 2 * of_float32(),
                 "Data sheets often print this figure, but it holds only for sparse matrices.",
@@ -172,14 +172,15 @@ QUESTIONS = (
             ),
             Trap(lambda: 8, "One of the four matrices takes that many."),
         ),
-        reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each row "
+        reveal="{answer}: the eight rows of a matrix are in the same four banks, so each row "
         "takes its own wavefront. And `ldmatrix_x4` loads four such matrices.",
-        spoilers=("meet in the same four banks", re.compile(r"ldmatrix_x4` takes 32 passes")),
+        spoilers=("are in the same four banks", re.compile(r"ldmatrix_x4` takes 32 passes")),
     ),
     Number(
         id="10-warp-tile",
         asks="For 16 steps along k, your warp loads 32 rows of A and 64 columns of B, at 128 "
-        "bytes per wavefront. How many wavefronts does it take for each of its 16 `mma`?",
+        "bytes per wavefront. How many wavefronts do these loads take for each of the warp's 16 "
+        "`mma`?",
         value=lambda: passes_per_mma(32, 64),
         unit="wavefronts",
         within=0.01,
@@ -217,7 +218,7 @@ QUESTIONS = (
             ),
             Choice(
                 "L2",
-                "Every block requests strips that its neighbours request as well.",
+                "Every block requests strips of A and B that its neighbours request as well.",
                 right=True,
             ),
             Choice("DRAM", "L2 answers most requests, since blocks share their strips."),

@@ -83,8 +83,8 @@ QUESTIONS = (
     Number(
         id="10b-passes",
         asks="Each of a block's two warpgroups computes 64 × 256 outputs, and `wgmma` reads both "
-        "operands from shared memory. For the work of one m16n8k16, what is the least number of "
-        "wavefronts that these reads take?",
+        "operands from shared memory. At least how many wavefronts do these reads take for the "
+        "work of one m16n8k16?",
         value=lambda: passes_per_mma(64, 256),
         unit="wavefronts",
         within=0.01,
@@ -96,7 +96,7 @@ QUESTIONS = (
             Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
             Trap(
                 lambda: passes_per_mma(64, 256) - 1 / 8,
-                "That is B alone. What about A?",
+                "That many wavefronts read B alone. How many read A?",
             ),
             Trap(
                 lambda: 0,
@@ -125,7 +125,7 @@ QUESTIONS = (
                 "connect them.",
             ),
         ),
-        hint="What is the one thing that the producer waits for?",
+        hint="Which barrier does the producer wait for before it fills a stage?",
     ),
     Number(
         id="10b-stages",
@@ -195,7 +195,7 @@ QUESTIONS = (
         id="10b-shared-tile",
         asks="So far, each of two blocks requested 128 rows of A and 256 columns of B. As a pair, "
         "they compute two tiles of 256 × 128 side by side, and the rows of A that both need are "
-        "sent only once. How many fewer bytes are loaded? (K is 64.)",
+        "sent only once. How many fewer bytes does the pair load? (K is 64.)",
         value=lambda: asked_by_two_blocks() - asked_by_a_pair(),
         unit="bytes",
         slips=(
@@ -204,7 +204,10 @@ QUESTIONS = (
                 "That is how many fewer numbers are loaded. How many bytes does each take?",
             ),
             Trap(lambda: asked_by_a_pair(), "That is what the pair still loads."),
-            Trap(lambda: asked_by_two_blocks() / 2, "Only what both need is sent once."),
+            Trap(
+                lambda: asked_by_two_blocks() / 2,
+                "Only the rows of A that both blocks need are sent once.",
+            ),
         ),
         other="How many rows and columns do two separate blocks request, and how many does the "
         "pair? Each has 64 numbers of 2 bytes.",
@@ -235,7 +238,7 @@ QUESTIONS = (
     Choose(
         id="10b-gain",
         asks="Six of the seven steps were timed at 4096 × 4096 × 4096 on an H200. Five of them "
-        "make the kernel faster. Which one does not?",
+        "make the kernel faster. Which step does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: they change the speed by {least} points of cuBLAS's ({where}). "
         "Even TMA and its producer gain only {tma} points, since rung 11 hides its copies, too. "

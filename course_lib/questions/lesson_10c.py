@@ -72,7 +72,8 @@ QUESTIONS = (
     Number(
         id="10c-least",
         asks="A kernel computes the softmax of every row of a 4096 × 4096 float32 matrix on an "
-        f"H200. According to the data sheet, its DRAM moves {dram_speed()} GB/s. What is the "
+        f"H200. According to the data sheet, the DRAM of this GPU moves {dram_speed()} GB/s. What "
+        f"is the "
         "least time that the kernel can take?",
         value=least_us,
         unit="µs",
@@ -94,8 +95,8 @@ QUESTIONS = (
     Number(
         id="10c-barriers",
         asks="`softmax_tree` has two trees over 128 numbers, one for the maximum and one for the "
-        "sum. How many barriers does a block pass? Include the one that lets every thread read "
-        "the maximum before `parts` is overwritten.",
+        "sum. How many barriers does a block pass? Include the barrier that lets every thread "
+        "read the maximum before `parts` is overwritten.",
         value=barriers_of_a_block,
         unit="barriers",
         within=0,
@@ -114,9 +115,9 @@ QUESTIONS = (
     ),
     Choose(
         id="10c-early",
-        asks="`softmax_warps` is launched for a matrix with 20 columns. Somebody has put "
-        "everything inside `if lane < X.shape[1]:`, since the other lanes have nothing to do. What "
-        "happens?",
+        asks="`softmax_warps` is launched for a matrix with 20 columns. Somebody has put the "
+        "whole body of the kernel inside `if lane < X.shape[1]:`, since the other lanes have "
+        "nothing to do. What happens?",
         choices=(
             Choice(
                 "Nothing: lanes without numbers add nothing.",
@@ -137,7 +138,7 @@ QUESTIONS = (
     Choose(
         id="10c-few",
         asks="For 513 rows of 20,011 columns on an H200, `softmax_warps` in Numba takes several "
-        "times as long as `softmax_tree`, although it has no barriers. Why?",
+        "times as long as `softmax_tree`, although `softmax_warps` has no barriers. Why?",
         choices=(
             Choice("Shuffles are slow.", "There are only ten shuffles in a row of 20,011 numbers."),
             Choice(
@@ -159,7 +160,8 @@ QUESTIONS = (
     Number(
         id="10c-once",
         asks="For 4096 × 4096 numbers on an H200, by what factor is `softmax_once`, in Numba, "
-        "faster than PyTorch's own softmax? (A factor below 1 means that it is slower.)",
+        "faster than PyTorch's own softmax? (A factor below 1 means that `softmax_once` is "
+        "slower.)",
         value=once_over_pytorch,
         unit="times",
         within=0.2,

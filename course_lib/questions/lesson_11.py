@@ -94,12 +94,12 @@ QUESTIONS = (
         choices=(
             Choice("None.", "Is there a row whose factors are all 1?"),
             Choice(
-                "Those whose largest score is in the first tile.",
+                "The rows whose largest score is in the first tile.",
                 "In these rows, `top` never grows after the first tile.",
                 right=True,
             ),
             Choice(
-                "Those whose largest score is in the last tile.",
+                "The rows whose largest score is in the last tile.",
                 "In those rows, everything before the last tile keeps a weight that is far too "
                 "large.",
             ),

@@ -78,7 +78,7 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 100,
-                "Does a block have to fetch a tile if its queries may see no key of it?",
+                "Does a block have to fetch a tile if its queries may not see any key in the tile?",
             ),
         ),
         reveal="{answer} %: half of all tiles, plus half of the diagonal. Only the tiles on the "
@@ -106,7 +106,7 @@ QUESTIONS = (
                 "take?",
             ),
         ),
-        reveal="{answer}, so they take equally long: {products} multiply-adds, 64 for each "
+        reveal="{answer}, so both take equally long: {products} multiply-adds, 64 for each "
         "product, take a sixteenth of a clock, and so does one exponential. If the multiply-adds "
         "and the exponentials took turns, the tensor cores would be idle half of the time.",
         facts=tensor_facts,
@@ -125,8 +125,10 @@ QUESTIONS = (
                 lambda: 0.5,
                 "You might hope so. But what else does a kernel do, besides moving data?",
             ),
-            Trap(lambda: 1, "It is not a draw. Which of the two has the better matmuls?"),
-            Trap(lambda: 0.1, "Fusing gains that much only against a weak opponent."),
+            Trap(
+                lambda: 1, "The two times are not equal. Which of the two has the faster products?"
+            ),
+            Trap(lambda: 0.1, "Fusing gains that much only if the other kernels are slow."),
         ),
         reveal="{answer} times: the solution takes {fused} ms, and PyTorch takes {unfused} ms "
         "({label}). Writing and reading S and P takes only {moved} ms, and at the peak rate, the "
@@ -140,15 +142,15 @@ QUESTIONS = (
     ),
     Choose(
         id="11b-order",
-        asks="`attend` starts the product S for the *next* tile, then P · V for this tile, and "
-        "then waits only for S. What does the kernel gain from this order?",
+        asks="`attend` starts the product S for the *next* tile, then P · V for the current tile, "
+        "and then waits only for S. What does the kernel gain from this order?",
         choices=(
             Choice(
                 "The next softmax runs while P · V is still in progress.",
                 "The next softmax needs the new scores, but not the new mixture yet.",
                 right=True,
             ),
-            Choice("Two tiles can be rescaled together.", "Each tile may bring a new maximum."),
+            Choice("Two tiles can be rescaled together.", "Each tile may contain a new maximum."),
             Choice(
                 "K and V can use the same slots.",
                 "Both products are in progress, so K and V are being read at the same time.",

@@ -59,7 +59,8 @@ QUESTIONS = (
     Choose(
         id="12-no-gain",
         asks="Lesson 00. Which of these kernels gains nothing from shared memory?",
-        hint="Ask of each kernel: is a value used twice, or does a warp walk down a column?",
+        hint="For each kernel, ask whether a value is used twice, and whether a warp walks down a "
+        "column.",
         choices=(
             Choice(
                 "a matrix product",
@@ -96,7 +97,7 @@ QUESTIONS = (
         "it request?",
         hint="One multiply–add needs two numbers of 4 bytes.",
         slips=(
-            Trap(lambda: 1, "Some texts say so. Count the bytes of both operands."),
+            Trap(lambda: 1, "Some texts give this number. Count the bytes of both operands."),
             Trap(
                 lambda: 0.5,
                 "That would be right for a single operand, or if a multiply–add were 4 FLOP.",
@@ -151,7 +152,7 @@ QUESTIONS = (
     WhichLine(
         id="12-guard",
         asks="Lesson 05. This kernel is right for sizes that are multiples of 16, but for 20 × 20 "
-        "it reads outside an array. Which line does that?",
+        "it reads outside an array. Which line reads outside the array?",
         code=EDGES,
         line="sB[ty, tx] =",
         proof=line_with_the_wrong_guard,
@@ -196,13 +197,13 @@ QUESTIONS = (
         "element of A requested from global memory, by all blocks together?",
         value=lambda: requested_bytes((4096,) * 3, (32, 32)) / 4 / 2 / 4096**2,
         unit="times",
-        why="Each block in one row of blocks requests it once, which makes 4096 / 32 = {answer} "
-        "times. Once in all would not be enough, because the tiles of a block are gone when the "
-        "block ends.",
+        why="Each block in one row of blocks requests the element once, which makes 4096 / 32 = "
+        "{answer} times. Once in all would not be enough, because the tiles of a block are gone "
+        "when the block ends.",
         other="Which blocks need this element, and how often does each of them request it?",
         hint="Only blocks that compute tiles in the same rows of C need the element.",
         slips=(
-            Trap(lambda: 1, "Each block requests it once. How many blocks need it?"),
+            Trap(lambda: 1, "Each block requests the element once. How many blocks need it?"),
             Trap(
                 lambda: 32,
                 "That is how many times one block uses the element after a single request.",
@@ -282,7 +283,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Yes: 8 FLOP per byte is beyond its ridge.",
-                f"Its FP32 ridge is {device('H100').ridge_fp32:.0f}. Other GPUs have lower ridges, "
+                f"The FP32 ridge of an H100 is {device('H100').ridge_fp32:.0f}. Other GPUs have "
+                f"lower ridges, "
                 "but none in our table is below 8.",
             ),
             Choice(
@@ -376,7 +378,8 @@ QUESTIONS = (
         id="12-in-the-background",
         asks="Lesson 09b. Thread 0 has started a copy with `cp_async16`, and thread 1 will read "
         "the result. What has to come in between?",
-        hint="Who knows whether a copy has arrived, and who tells the others?",
+        hint="Which thread can tell that its copy has arrived, and how do the other threads learn "
+        "of it?",
         choices=(
             Choice(
                 "A barrier.",
@@ -402,8 +405,8 @@ QUESTIONS = (
         unit="registers",
         why="32 lanes share 256 numbers, so each lane has 8 of them. Two fit into a register, so a "
         "lane holds {answer} registers.",
-        other="How many numbers does A have, how many of them belong to one lane, and how long is "
-        "each?",
+        other="How many numbers does A have, how many of them belong to one lane, and how many "
+        "bits does each have?",
         hint="A register has 32 bits.",
         slips=(
             Trap(lambda: 8, "A lane holds that many numbers. Two of them share a register."),
@@ -415,7 +418,8 @@ QUESTIONS = (
         asks="Lesson 10b. On Hopper, one warp only fetches tiles: it asks the copy engine (TMA) to "
         "fill one stage after another. The other warps only multiply. What must the fetching warp "
         "wait for before it fills a stage again?",
-        hint="In lesson 05, two barriers prevented two races. Which of the two is this?",
+        hint="In lesson 05, two barriers prevented two races. Which of these two races can happen "
+        "here?",
         choices=(
             Choice(
                 "For the bytes that it asked for",
@@ -465,7 +469,7 @@ QUESTIONS = (
         "same factor.",
         other="A weight is exp(score − largest). What happens to this weight if the largest score "
         "grows by 2?",
-        hint="The factor is less than 1. It is exp(x) for which x?",
+        hint="The factor is less than 1 and has the form exp(x). What is x?",
         slips=(
             Trap(lambda: exp(2), "It is the other way round: the older weights shrink."),
             Trap(
@@ -477,8 +481,8 @@ QUESTIONS = (
     Number(
         id="12-unfused",
         asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write the scores and "
-        "the weights to global memory and read them again. A single kernel keeps them on the chip. "
-        "By what factor do the three kernels move more bytes than the single one?",
+        "the weights to global memory and read them again. A single kernel keeps them on the "
+        "chip. How many times as many bytes as the single kernel do the three kernels move?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,
@@ -490,9 +494,9 @@ QUESTIONS = (
     ),
     Number(
         id="12-merge",
-        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first block "
-        "is 3, and that of the second block is 1. What share does the output of the first block "
-        "have in the whole result?",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first "
+        "block is 3, and that of the second block is 1. In the merged result, what is the weight "
+        "of the first block's output?",
         value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
         unit="%",
         within=0.02,

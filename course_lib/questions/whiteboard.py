@@ -209,7 +209,7 @@ WHITEBOARD: tuple[Question, ...] = (
         code=_listing(_TILING),
         line="DRAM delivers",
         proof=lambda: _first_wrong(_TILING),
-        hint="Which of these bytes were counted, and which did somebody only hope for?",
+        hint="Which of these byte counts did we measure, and which did somebody only hope for?",
         why="Before tiling, the caches had answered nearly all of these requests. On an H200, the "
         "tiled kernel gets even more bytes from DRAM than the coalesced one.",
         innocent="This sentence is true, and you can count it.",

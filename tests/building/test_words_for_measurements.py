@@ -87,9 +87,9 @@ SLOW = {
 
 # The lesson, or the question, whose words they are; the words; what has to be true.
 SAID: list[tuple[str, str, Callable[[], bool]]] = [
-    ("08", "Still, `register_2d` reaches only half of that roof, for two reasons.",
+    ("08", "Still, `register_2d` reaches only half of the roof above it, for two reasons.",
      lambda: 0.45 < of_the_roof("register_2d") < 0.55),
-    ("09", "Lesson 08 ended at half of the roof.",
+    ("09", "Lesson 08 ended with `register_2d` at half of the roof.",
      lambda: 0.45 < of_the_roof("register_2d") < 0.55),
     ("09", "`vectorised` is near the limit of shared memory.",
      lambda: busy("vectorised")[SHARED] > 0.78),
@@ -117,18 +117,18 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("10b-gain", "Pairs of blocks:", lambda: least_gained() == "clusters"),
     ("10b", "which is little here, but much for a small product",
      lambda: ablation().gain("overlap") < 0.02 and of_cublas("tma_bf16", 1024) > 1.1),
-    ("10b", "Pairs of blocks gained nothing in short samples, but they pay now",
+    ("10b", "pairs of blocks gained nothing, but at the power limit they make the kernel faster",
      lambda: ablation().gain("clusters") < 0.002
      and min(ablation(size, SUSTAINED).gain("clusters") for size in (4096, 8192)) > 0.005),
-    ("10c", "At 4096 × 4096 the kernel that loads once beats all the others, PyTorch's included.",
+    ("10c", "beats all the other kernels, PyTorch's included.",
      lambda: fastest_softmax("4096 x 4096") == "softmax_once"),
-    ("10c", "so loading once gains little, and one warp per row is faster.",
+    ("10c", "gains little, and one warp per row is faster.",
      lambda: softmax.median_ms("softmax_warps", "10007 x 999")
      < softmax.median_ms("softmax_once", "10007 x 999")),
-    ("10c", "it is still our fastest.",
+    ("10c", "it is still our fastest kernel.",
      lambda: softmax.median_ms("softmax_once", "513 x 20011")
      == min(softmax.median_ms(each, "513 x 20011") for each in OUR_SOFTMAXES)),
-    ("10c", "In both cases PyTorch takes about half our time.",
+    ("10c", "For short and for long rows, PyTorch takes about half our time.",
      lambda: all(0.35 < softmax.median_ms("torch.softmax", size)
                  / min(softmax.median_ms(each, size) for each in OUR_SOFTMAXES) < 0.65
                  for size in ("10007 x 999", "513 x 20011"))),
@@ -149,11 +149,11 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("06-means", "The next kernel of lesson 08 halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share
      == occupancy("H200", 512, 44, 4096).share),
-    ("01", "So lesson 00 gave only half this peak.",
+    ("01", "the peak in lesson 00 was only half as high.",
      lambda: 2 * int(str(limits_of_addition()["peak"])) == device("H200").fp32_gflops),
     ("03", "compiles each iteration to 36 instructions",
      lambda: round(1 / (H200.entry("coalesced").ceiling or 1)) == 36),  # type: ignore[union-attr]
-    ("05b", "that was worth a factor of two",
+    ("05b", "such a loop made the kernel twice as fast",
      lambda: 1.9 < in_forms("Numba, range") / in_forms("Numba, while") < 2.2),
     ("05b", "even without the cost of loops, tiles gained far less than a factor of 32",
      lambda: levels("coalesced").ms / levels("tiled").ms < 2),

@@ -76,5 +76,5 @@ def test_what_can_be_taught_is_what_the_function_counts() -> None:
     assert sectors is not None
     neighbours, column = sectors(1, 0), sectors(64, 0)
     taught = CELLS["teach"]
-    assert f"{neighbours} sectors if they read 32 neighbouring float32 numbers" in taught
+    assert f"{neighbours} sectors if the lanes read 32 neighbouring float32 numbers" in taught
     assert f"{column} sectors if they read down a column" in taught
