@@ -429,7 +429,7 @@ def _has_step(index: ast.expr) -> bool:
 
 
 class ExpressionTyper(AttributeTyper, CallTyper, OperatorTyper, SubscriptTyper, ValueTyper):
-    """Types the expressions of one function; `assignments`, `flow` and `infer` add statements."""
+    """Types the expressions of one function; `flow` and `infer` add statements."""
 
     handlers: ClassVar = {
         ast.Constant: ValueTyper.constant,
