@@ -74,5 +74,5 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
     "the shape. The product is the same.",
     par=6,
     meaning="In cuTile, the kernel of lesson 05 takes six lines. It declares no shared memory and "
-    "contains no barrier, and it requests the same bytes.",
+    "contains no barrier, and it requests the same number of bytes.",
 )

@@ -47,7 +47,8 @@ def repair_copy(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, column]
 ''',
-    compared="`cuda.grid(2)` also returns the index that grows from lane to lane first.",
+    compared="`cuda.grid(2)` returns the index in x first, which is the index that grows from lane "
+    "to lane.",
     par=2,
     meaning="Every thread still copies one element. Only *which* thread copies *which* element "
     "has changed, so that a warp now requests whole sectors.",

@@ -85,13 +85,13 @@ TASK = Task(
         WrongIdea(
             lambda x, y: CHUNK * _chunk(x * y)[:, 0].cumsum(),
             "your kernel adds the first product of every chunk four times",
-            "Which index changes from one iteration to the next of your inner loop?",
+            "Which index should change in each iteration of your inner loop?",
             place=("sum",),
         ),
         WrongIdea(
             lambda x, y: _chunk(x * y)[:, -1],
             "each total is only the last product of its chunk instead of a sum",
-            "What does `=` do to the products that came before?",
+            "`=` replaces the products that came before. Which operator adds to them?",
             place=("sum", "replaced"),
         ),
         WrongIdea(

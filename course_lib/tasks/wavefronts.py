@@ -78,7 +78,8 @@ TASK = Task(
         WrongIdea(
             lambda stride: 32,
             "you returned the number of banks, which is also the number of lanes",
-            "Each bank has a count of its own. Which of these counts decides?",
+            "Your function counts the words in each bank. Which of these counts is the number of "
+            "wavefronts?",
         ),
         WrongIdea(
             lambda stride: stride % 32 or 32,
