@@ -30,8 +30,8 @@ TASK = Task(
             f"BM = {rows}": lambda columns, rows=rows: (rows, columns, 8)
             for rows in (8, 16, 32, 64, 128, 256)
         },
-        shows="However long you make a tile, its intensity stays below twice the intensity of a "
-        "square tile with the same short edge.",
+        shows="However long a tile is, its intensity stays below twice that of a square tile with "
+        "the same short edge.",
     ),
     wrong_ideas=(
         WrongIdea(

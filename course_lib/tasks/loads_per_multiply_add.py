@@ -84,8 +84,8 @@ def loads_per_multiply_add(rows, columns):
     """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return 1 / rows + 1 / columns
 ''',
-    compared="Each element of B is used in all rows, and each element of A is used in all columns. "
-    "So a multiply-add costs 1 / rows + 1 / columns loads.",
+    compared="Each element of B is used in all rows, and each element of A in all columns. So a "
+    "multiply-add costs 1 / rows + 1 / columns loads.",
     par=1,
     meaning="The result is half the perimeter of the rectangle divided by its area. Of all "
     "rectangles with the same area, the square has the shortest perimeter.",

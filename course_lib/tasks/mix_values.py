@@ -286,15 +286,14 @@ TASK = Task(
     ),
     formula="O = P @ V, with the weights P rounded to bfloat16",
     hints=(
-        "In the figure of lesson 10, choose a lane. Compare the rows and columns of its four "
-        "elements of C with the rows and columns of the numbers in its words of A.",
-        "The matrix A of an `mma` has 16 columns, but the matrix C has only 8. So words 0 and 1 of "
-        "A come from fragment P[2 * k], and words 2 and 3 come from P[2 * k + 1]. `pack_bf16(low, "
-        "high)` rounds two numbers and packs them into one word.",
-        "V takes the place of B in `warp_product` of lesson 10. Load 16 rows of V, from row 16 * k "
-        "on, with `ldmatrix_x4_trans`. Lanes 0 to 15 give the addresses of one 16-byte piece of "
-        "these rows, and lanes 16 to 31 give those of the next piece. Then call `add_product` "
-        "twice.",
+        "In the figure of lesson 10, compare a lane's four elements of C with the numbers in its "
+        "words of A. Do they have the same rows and columns?",
+        "In an `mma`, A has 16 columns, but C has only 8. So words 0 and 1 of A come from P[2 * "
+        "k], and words 2 and 3 come from P[2 * k + 1]. `pack_bf16(low, high)` rounds two numbers "
+        "and packs them into one word.",
+        "V takes the place of B in `warp_product`. Load the 16 rows from 16 * k on with "
+        "`ldmatrix_x4_trans`, where lanes 16 to 31 point at the next 16-byte piece. Then call "
+        "`add_product` twice.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", FETCHED),

@@ -302,8 +302,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", WITH_LOOP),
-    compared="This version loops over the halves of A and B. The inner loop goes down, so words 0 "
-    "and 1 come from the left half of A, and words 2 and 3 from the right half.",
+    compared="This version loops over the halves of A and B. Its inner loop goes down, so words 0 "
+    "and 1 come from the left half of A.",
     par=8,
     meaning="One instruction did 2,048 multiply-adds. The picture shows which four sums each lane "
     "holds. These sums are the lane's fragment of C.",

@@ -131,8 +131,9 @@ def softened(
 
 
 FACTOR, MIXED = ("exponential", "first"), ("named", "mixed")
-SHRINK = "By which factor do you have to multiply everything that was added up with the old "
-"maximum?"
+SHRINK = (
+    "By which factor do you have to multiply everything that was added up with the old maximum?"
+)
 IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     *(
         (
@@ -265,15 +266,14 @@ TASK = Task(
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
     formula="out[i] = row i of mixed, then its total and its top",
     hints=(
-        "Start with row g only. In each fragment S[j], a lane has two scores of row g. First find "
-        "the maximum of the lane's own scores of this row. Then find the maximum over the four "
-        "lanes, with the exchanges of `quad_sum`, because all four lanes need it.",
+        "Start with row g only. In each fragment S[j], a lane has two scores of row g. Find the "
+        "maximum of these scores, and then the maximum over the four lanes, with the exchanges of "
+        "`quad_sum`, because all four lanes need it.",
         "Now do what `mix_tiles` of lesson 11 does: multiply everything that was added up with the "
-        "old maximum by exp(top[h] - new). Here, this means total[h] and the two numbers of the "
-        "row in each of the eight fragments of `mixed`.",
+        "old maximum by exp(top[h] - new). Here, this means total[h] and the row's two numbers in "
+        "each fragment of `mixed`.",
         "Then replace each score by its weight, and add the weight to total[h]. Do not exchange "
-        "the sums yet: each lane adds up its own part of the row, and one `quad_sum` after the "
-        "last tile is enough.",
+        "the sums yet: one `quad_sum` after the last tile is enough.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),

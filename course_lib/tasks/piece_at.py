@@ -35,7 +35,7 @@ TASK = Task(
     answer=GIVEN.replace("piece * 8", "(piece ^ row % 8) * 8"),
     another=GIVEN.replace("piece * 8", "(piece + row) % 8 * 8"),
     compared="In this version, each row is rotated by one piece more than the row above it. A "
-    "rotation avoids the conflicts as well, but the hardware of lesson 10b uses XOR.",
+    "rotation avoids conflicts, too, but the hardware of lesson 10b uses XOR.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4, mma_m16n8k16_bf16

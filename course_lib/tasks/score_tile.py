@@ -227,20 +227,19 @@ TASK = Task(
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
     formula="S = Q @ K.T, in tiles of 32 keys",
     hints=(
-        "In the figure of lesson 10, a word of B holds the numbers in rows 2t and 2t + 1 of column "
-        "g. Column g of B is a key. Which two numbers of this key does the word hold, and are they "
-        "side by side in memory?",
+        "In the figure of lesson 10, a word of B holds rows 2t and 2t + 1 of column g. Column g is "
+        "a key. Are the two numbers of the word side by side in memory?",
         "So use `ldmatrix_x4`, not `ldmatrix_x4_trans`. One call loads 16 columns of 16 keys and "
         "gives each lane four words: two for S[j] and two for S[j + 1]. The addresses that the "
-        "lanes give decide which part of K each word comes from.",
+        "lanes give decide what each word holds.",
         "Set S to zero. Then, for each k and each group of 16 keys, load four words and call "
         "`add_product` twice, with `(q[k, 0], q[k, 1], q[k, 2], q[k, 3])` as A.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", AS_FOR_A),
-    compared="In this version, lanes 8 to 15 give the addresses of the next eight keys, just as "
-    "they do for the rows of A. So the first and the third word belong to S[j].",
+    compared="In this version, lanes 8 to 15 point at the next eight keys, as they do with rows of "
+    "A. So the first and the third word belong to S[j].",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4

@@ -132,8 +132,7 @@ def A_for_B(tiles):
 
 
 LOST = "What should a sum still contain from the earlier iterations of the loop?"
-IN_SB = "Which array does your kernel load into `sB` before the loop, and which one inside the "
-"loop?"
+IN_SB = "Which array does your kernel load into `sB`, first before the loop and then inside it?"
 IDEAS = (
     *(
         WrongIdea(
