@@ -104,7 +104,7 @@ def _lanes() -> Ideas:
     """Lanes that know different maxima, or take one weight for all."""
     hint = "After the last exchange, with which lanes' scores has a lane compared its own score?"
     for other, distances, how, part in _orders():
-        says = f"the maximum is computed {how}, so the weights of a query are computed with different maxima"
+        says = f"the maximum is computed {how}, and the weights of a query use different maxima"
         place = ("exchange", "largest", part) if part else LARGEST
         for at_the_end in (False, True):
             computes = partial(_own_maxima, other, distances, at_the_end)
