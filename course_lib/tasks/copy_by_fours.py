@@ -60,5 +60,6 @@ def copy_by_fours(source, target):
     compared="This version gives each of the four numbers a name, so you could change the numbers "
     "before you store them.",
     par=2,
-    meaning="Now each load and each store moves four numbers instead of one. What does that save?",
+    meaning="Now each load and each store moves four numbers instead of one. What do these wide "
+    "loads and stores save?",
 )

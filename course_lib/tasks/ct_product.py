@@ -32,7 +32,8 @@ TASK = Task(
     hints=(
         "As in lesson 05, load one tile of A and one tile of B for each step along k, and keep a "
         "running sum.",
-        "Program (i, j) needs tile (i, k) of A and tile (k, j) of B. What are their shapes?",
+        "Program (i, j) needs tile (i, k) of A and tile (k, j) of B. What are the shapes of these "
+        "two tiles?",
         "`ct.mma(a, b, acc)` returns the new sum: `acc = ct.mma(a, b, acc)`. Elements past the "
         "edge have to be zeros.",
     ),

@@ -49,7 +49,7 @@ TASK = Task(
             "you did not set the swizzle bit, so the hardware would assume that the 16-byte pieces "
             "of a row are stored in order",
             "One bit of the descriptor tells the hardware that the tile is swizzled by an XOR. "
-            "Which bit is it?",
+            "Which bit has to be set?",
         ),
         WrongIdea(
             lambda address, across, down: (

@@ -46,7 +46,8 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "In each step along k, all four rows need the same element of B. Which element is it?",
+        "In each step along k, all four rows need the same element of B. Which element of B do "
+        "they need?",
         "Before the loop over the rows, load the element of B into a variable of its own.",
         "Inside the loop over i, load only `A[i, k]`, and multiply it by the variable that holds "
         "the element of B.",

@@ -121,7 +121,8 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: _exp(L - L.max()) @ parts / L[-1],
             "your kernel divides by the last L instead of the sum of all weights",
-            "The shares of the six parts must add up to 1. What do their weights add up to?",
+            "The shares of the six parts must add up to 1. What do the weights of the parts add up "
+            "to before you divide?",
             place=("store",),
         ),
         WrongIdea(

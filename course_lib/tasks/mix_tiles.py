@@ -159,20 +159,21 @@ TASK = Task(
         WrongIdea(
             lambda s, V: _mixed(s, V, begins=0.0),
             "`top` is 0 if all scores so far are below 0",
-            "`top` has to start with a value below every possible score. Which value is that?",
+            "`top` has to start with a value below every possible score. Which float is below all "
+            "others?",
             place=("largest", "first"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=0.0),
             "each tile has a maximum of its own that ignores the earlier tiles",
             "When a tile begins, a thread already knows the maximum of the earlier tiles. Where "
-            "does your kernel use it?",
+            "does your kernel use this maximum?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=-math.inf),
             "each tile has a maximum of its own that ignores the earlier tiles",
             "When a tile begins, a thread already knows the maximum of the earlier tiles. Where "
-            "does your kernel use it?",
+            "does your kernel use this maximum?",
         ),
         WrongIdea(
             _rescaled_without_maximum,

@@ -287,7 +287,7 @@ TASK = Task(
     formula="O = P @ V, with the weights P rounded to bfloat16",
     hints=(
         "In the figure of lesson 10, compare a lane's four elements of C with the numbers in its "
-        "words of A. Do they have the same rows and columns?",
+        "words of A. Are these numbers in the same rows and columns?",
         "In an `mma`, A has 16 columns, but C has only 8. So words 0 and 1 of A come from P[2 * "
         "k], and words 2 and 3 come from P[2 * k + 1]. `pack_bf16(low, high)` rounds two numbers "
         "and packs them into one word.",

@@ -193,8 +193,8 @@ def _words_again() -> list[WrongIdea]:
 ACROSS_FIRST = WrongIdea(
     lambda A, B: quarters_exchanged(A) @ B,
     "the upper right and the lower left quarters of A are swapped",
-    "Word 1 of A does not come from the quarter to the right of word 0. Which quarter does it come "
-    "from in the figure above?",
+    "Word 1 of A does not come from the quarter to the right of word 0. In the figure above, which "
+    "quarter does word 1 come from?",
     place=("load", "A"),
 )
 NOT_TURNED = WrongIdea(

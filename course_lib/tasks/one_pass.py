@@ -63,7 +63,8 @@ TASK = Task(
                 ),
             ),
             "`top` is 0 if all scores so far are below 0",
-            "`top` has to start with a value below every possible score. Which value is that?",
+            "`top` has to start with a value below every possible score. Which float is below all "
+            "others?",
             place=("largest", "first"),
         ),
         WrongIdea(
@@ -140,7 +141,8 @@ TASK = Task(
                 ),
             ),
             "`top` takes the value of every score, even of a smaller one",
-            "`top` should be the largest score so far. Can it ever become smaller?",
+            "`top` should be the largest score so far. Can the largest score so far ever become "
+            "smaller?",
         ),
         WrongIdea(
             lambda s: _walk(

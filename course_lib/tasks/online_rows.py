@@ -173,7 +173,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
         lambda S: softened(S, forgets=True),
         "each tile has a maximum of its own that ignores the earlier tiles",
         "When a tile begins, a lane already knows the maximum of the earlier tiles. Where does "
-        "your kernel use it?",
+        "your kernel use this maximum?",
         ("largest",),
     ),
     (
@@ -186,8 +186,8 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda S: softened(S, begins=0.0),
         "the maximum of a row is 0 if all of its scores are below 0",
-        "The maximum of a row has to start with a value below every possible score. Which value is "
-        "that?",
+        "The maximum of a row has to start with a value below every possible score. Which float is "
+        "below all others?",
         ("largest",),
     ),
     (

@@ -15,7 +15,8 @@ TASK = Task(
     asks=("bounds", "coalesced"),
     formula="B[row, column] = A[row, column]",
     hints=(
-        "Take two lanes that differ by 1 in `threadIdx.x`. Are their elements of A side by side?",
+        "Take two lanes that differ by 1 in `threadIdx.x`. Are the elements of A that these two "
+        "lanes read side by side?",
         "In a row-major matrix, `A[r, c]` and `A[r, c + 1]` are neighbours. So which index should "
         "grow with `threadIdx.x`?",
         "`threadIdx.x` should belong to the column, and `threadIdx.y` to the row. The terms with "

@@ -43,7 +43,7 @@ TASK = Task(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
             "you return the higher of the two limits",
-            "A kernel can be no faster than the lower of its two limits. Which one does your "
+            "A kernel can be no faster than the lower of its two limits. Which limit does your "
             "function return?",
         ),
         WrongIdea(

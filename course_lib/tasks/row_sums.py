@@ -31,7 +31,7 @@ TASK = Task(
         WrongIdea(
             lambda A: A[:, -1],
             "only the last number of the row is left in each sum",
-            "`=` replaces the old sum. Which operator adds to it?",
+            "`=` replaces the old sum. Which operator adds a term to the sum?",
         ),
     ),
     hints=(

@@ -172,7 +172,7 @@ IDEAS = (
     (
         lambda Q, K: Q[:, :16] @ K[:, :16].T,
         "your kernel multiplies only the first 16 columns of queries and keys",
-        "A query has 64 columns. How many steps of 16 columns does that take?",
+        "A query has 64 columns. How many steps of 16 columns does a query take?",
         PRODUCT,
     ),
     (

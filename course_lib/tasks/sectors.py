@@ -73,7 +73,8 @@ TASK = Task(
         WrongIdea(
             lambda stride, offset: LANES,
             "you count one sector for every lane, even if two lanes share a sector",
-            "Which lanes share a sector if the stride is 1? How often do you count that sector?",
+            "Which lanes share a sector if the stride is 1? How often do you count a "
+            "shared sector?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k) * stride // 8 for k in range(LANES)}),

@@ -102,7 +102,7 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: max(1, 1 / (wavefronts * starts)),
             "you return the larger of the two limits",
-            "A kernel can be no faster than the lower of its two limits. Which one does your "
+            "A kernel can be no faster than the lower of its two limits. Which limit does your "
             "function return?",
         ),
         WrongIdea(

@@ -116,7 +116,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: _over(X, _exp(X[:, -1:] - X.max(axis=1, keepdims=True))),
         "only the last term is left in the sum",
-        "`=` replaces the old sum. Which operator adds to it?",
+        "`=` replaces the old sum. Which operator adds a term to the sum?",
         place=("sum",),
     ),
     WrongIdea(

@@ -61,7 +61,7 @@ TASK = Task(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
             "your kernel keeps the largest sum of any thread instead of adding up the sums",
             "The tree of the maximum keeps the larger of two numbers. What should the tree of the "
-            "sum do with them?",
+            "sum do with its two numbers?",
             place=("sum",),
             code="wrong-formula",
         ),

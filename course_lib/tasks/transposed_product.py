@@ -66,7 +66,7 @@ def transposed_product(A, B, C):
             total += A[k, row] * B[k, column]
         C[row, column] = total
 ''',
-    compared="This version uses `range`, which is shorter. Is it as fast?",
+    compared="This version uses `range`, which is shorter. Is `range` as fast as `while`?",
     par=8,
     meaning="Your kernel reads down the columns of A, and all lanes with the same row read the "
     "same number at once. These reads are as cheap as in lesson 03.",

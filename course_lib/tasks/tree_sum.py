@@ -39,7 +39,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[-1:],
             "only x[1023] is left, because your kernel overwrites a sum instead of adding to it",
-            "`=` replaces the number that was there before. Which operator adds to it?",
+            "`=` replaces the number that was there before. Which operator adds to the old number?",
         ),
     ),
     hints=(

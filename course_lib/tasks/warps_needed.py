@@ -86,8 +86,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A scheduler issues one instruction per clock. How many instructions can it issue during "
-        "the wait?",
+        "A scheduler issues one instruction per clock. How many instructions can the scheduler "
+        "issue during the wait?",
         "Each warp has `independent` instructions to issue. Should you round up or down? Remember, "
         "too, that an SM has four schedulers.",
     ),

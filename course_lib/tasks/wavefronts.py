@@ -47,12 +47,12 @@ TASK = Task(
         WrongIdea(
             lambda stride: _most([lane * stride for lane in LANES]),
             "you count two lanes separately even if they want the same word",
-            "At stride 0, all lanes want the same word. How many wavefronts does that take?",
+            "At stride 0, all lanes want the same word. How many wavefronts does this access take?",
         ),
         WrongIdea(
             lambda stride: [lane * stride % 32 for lane in LANES].count(0),
             "you count two lanes separately even if they want the same word",
-            "At stride 0, all lanes want the same word. How many wavefronts does that take?",
+            "At stride 0, all lanes want the same word. How many wavefronts does this access take?",
         ),
         WrongIdea(
             lambda stride: 32 if stride % 32 == 0 else 1,
@@ -93,7 +93,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Lane 5 reads word 5 * stride. In which bank is that word?",
+        "Lane 5 reads word 5 * stride. In which bank is word 5 * stride?",
         "A `set` keeps only one copy of a word that several lanes request. Then count how many of "
         "the words are in each bank.",
         "A list of 32 zeros, one for each bank, can keep the counts; the largest count is the "
