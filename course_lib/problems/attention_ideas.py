@@ -251,7 +251,7 @@ def _ghosts() -> Ideas:
     says = "keys past the end have a score of 0, and a score of 0 still gives a key some weight"
     for tile in TILES[:4]:
         yield MASK, partial(_with_ghosts, tile, 0.0), says, hint, ("mask",)
-    hint = "Is there a score so low that no real key can have a lower one?"
+    hint = "Which score is so low that no real key can have a lower one?"
     says = (
         "keys past the end get a finite score, and if all real scores are lower, these "
         "keys get all the weight"
@@ -348,8 +348,8 @@ def _divided(of: str) -> Slips:
     yield FORMULA, again, OFTEN, ("division",), {"divides_each": True, "again": True}
     says = f"each {of} has a softmax of its own, and the outputs are added up"
     hint = (
-        "Which tiles should have a larger share of the output than others, and how can the "
-        "kernel know?"
+        "A tile with higher scores should have a larger share of the output. How can your kernel "
+        "know which tiles these are?"
     )
     yield RESCALE, says, hint, WEIGHING, {"apart": True}
 

@@ -76,7 +76,7 @@ def _in_lanes(Q: Array, K: Array) -> Array:
 
 
 def _sums_of_lanes() -> Ideas:
-    hint = "After the last exchange, the weights of which keys are in the sum of one lane?"
+    hint = "After the last exchange, which keys have their weights in the sum of one lane?"
     for other, distances, how, part in _orders():
         says = f"the sum of the weights is computed {how}"
         place = ("exchange", "sum", part) if part else TOTAL
@@ -102,11 +102,9 @@ def _all_keys(weights: Array, V: Array) -> Array:
 
 def _lanes() -> Ideas:
     """Lanes that know different maxima, or take one weight for all."""
-    hint = "After the last exchange, which lanes' scores has a lane compared with its own?"
+    hint = "After the last exchange, with which lanes' scores has a lane compared its own score?"
     for other, distances, how, part in _orders():
-        says = (
-            f"the maximum is computed {how}, and the weights of a query come from different maxima"
-        )
+        says = f"the maximum is computed {how}, and the weights of a query use different maxima"
         place = ("exchange", "largest", part) if part else LARGEST
         for at_the_end in (False, True):
             computes = partial(_own_maxima, other, distances, at_the_end)
@@ -115,7 +113,7 @@ def _lanes() -> Ideas:
         "each thread multiplies all values of a tile by a single weight, that of the "
         "key whose score it computed itself"
     )
-    hint = "Which weight belongs to which value, and which thread computed it?"
+    hint = "By which weight should each value be multiplied, and which thread computed this weight?"
     for all_lanes in (True, False):
         yield FORMULA, partial(_one_weight, all_lanes), says, hint, WEIGHING
     says = "the score of a key starts from the thread's score in the previous tile, not from zero"

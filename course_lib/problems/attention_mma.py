@@ -80,8 +80,8 @@ class MmaAttention(Attention):
 def _quads() -> Ideas:
     """A row of scores lies in four lanes, which have to exchange what they found."""
     hint = (
-        "Which lanes hold the other columns of this row? How does this lane get their "
-        "maximum or their sum?"
+        "Which other lanes hold columns of the same row? How can a lane get their maximum or their "
+        "sum?"
     )
     for masks, who in EXCHANGES:
         says = f"each lane divides by a sum that contains the weights of {who}"
@@ -132,8 +132,8 @@ def _mixed(Q: Array, K: Array, V: Array) -> Array:
 def _masks() -> Ideas:
     """A mask that takes a lane's numbers for those of other keys."""
     hint = (
-        "Each number of a lane is in one of the pieces of 16 x 8. In which row and in which "
-        "column of its piece is this number?"
+        "Each number of a lane belongs to a matrix of 16 x 8 scores. In which row and in which "
+        "column of this matrix is the number?"
     )
     for says, of_key in (
         (

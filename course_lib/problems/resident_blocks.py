@@ -20,8 +20,8 @@ from course_lib.wording.words import joined
 
 RANDOM_LAUNCHES = 240
 # Of the least of several limits; where it was drawn, without the arithmetic.
-BINDING, TOO_LOW = "{arithmetic}.", "None of the limits is that low: {limits}."
-BINDS, NONE_FITS = "The limit that decides there is {limiters}.", "Not one block fits there."
+BINDING, TOO_LOW = "{arithmetic}.", "All limits are higher than your result: {limits}."
+BINDS, NONE_FITS = "The limit that decides there is {limiters}.", "Not a single block fits."
 Launch = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
 
 

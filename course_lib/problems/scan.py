@@ -145,7 +145,7 @@ def _series(right: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
         yield tuple(right[count:]), f"the strides start at {right[count]} instead of 1"
     for times in range(2, 2 * last):
         yield (1,) * times, f"the stride stays 1 in all {times} steps"
-    grows = "the strides have to double, so that each starts where the sums end, but here they are"
+    grows = "the strides have to double from step to step, but here they are"
     for end in range(3, 2 * last):
         for first, by in ((1, 1), (1, 2), (2, 2), (0, 1), (0, 2)):
             some = tuple(range(first, end + 1, by))
@@ -273,7 +273,7 @@ def _trees() -> Ideas:
     hint = "At which index is the root, and is the condition of the `if` true at that index?"
     yield CHECK, partial(tree, root=False), says, hint, TEST
     hint = (
-        "Write down the strides. Which sums does each stride combine, and which does the last "
+        "Write down the strides. Which sums does each stride combine, and which sums does the last "
         "stride combine?"
     )
     most = len(STRIDES)

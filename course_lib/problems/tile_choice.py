@@ -87,7 +87,7 @@ tell = Words(
             "wrong-loop-bound",
             "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
             "{shares}.",
-            "{side} · BK should be a multiple of the threads.",
+            "{side} · BK should be a multiple of the number of threads.",
         ),
         "idle lanes": Wording(
             "not-used",

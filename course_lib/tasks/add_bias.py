@@ -22,10 +22,10 @@ TASK = Task(
     asks=("bounds",),
     formula="B[row, column] = A[row, column] + bias[column]",
     hints=(
-        "Which indices does a row of 20 elements have? What is the largest index that passes the "
-        "guard?",
-        "`A[0, 20]` is not an element of row 0. In memory, what comes right after the end of row "
-        "0?",
+        "The elements of a row of 20 have the column indices 0 to 19. What is the largest column "
+        "index that passes the guard?",
+        "`A[0, 20]` is not an element of row 0. In memory, which element of A comes right after "
+        "the last element of row 0?",
     ),
     given='''\
 @cuda.jit

@@ -16,8 +16,9 @@ TASK = Task(
     asks=("bounds",),
     formula="out[i] = a[i] + 10",
     hints=(
-        "If each block has four threads, how many threads come before block 2?",
-        "The blocks before this one have `cuda.blockIdx.x * cuda.blockDim.x` threads in all.",
+        "If each block has four threads, how many threads are in blocks 0 and 1 together?",
+        "The blocks before a thread's own block have `cuda.blockIdx.x * cuda.blockDim.x` threads "
+        "in all.",
         "The last block may reach beyond the array, so keep the guard.",
     ),
     given='''\

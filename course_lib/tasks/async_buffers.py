@@ -67,10 +67,11 @@ TASK = Task(
     formula="C = A.T @ B",
     wrong_ideas=before.IDEAS,
     hints=(
-        "One `cp_async16(sA, i, A, j)` replaces a `load4` and the `store4` that belongs to it. "
-        "Where in the loop does the copy have to start, and into which buffer does it write?",
-        "`cp_async_commit()` closes a group of copies. Before which line must the copies of that "
-        "group be complete?",
+        "One `cp_async16(sA, i, A, j)` replaces a `load4` and the `store4` of the same four "
+        "numbers. Where in the loop should the copy of the next tile start, and into which buffer "
+        "should it write?",
+        "`cp_async_commit()` closes a group of copies. All copies of a group must be complete "
+        "before any thread reads the tile that they fill.",
         "First wait, then pass the barrier, then read. `cp_async_wait(0)` waits for the copies "
         "that this thread started, and the barrier ensures that all other threads have waited for "
         "theirs.",
@@ -78,8 +79,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace(before.LOOP, WAIT_FIRST).replace(ONE, GROWN),
     another=GIVEN.replace(before.LOOP, WAIT_LAST).replace(ONE, GROWN),
-    compared="This version waits at the end of each iteration, where `two_buffers` stored the "
-    "tile from its registers.",
+    compared="This version waits at the end of each iteration, at the place where `two_buffers` "
+    "stored the next tile from registers to shared memory.",
     par=12,
     meaning="While a tile is on its way to shared memory, it takes up no registers, and no thread "
     "has to store it.",

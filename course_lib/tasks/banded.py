@@ -36,13 +36,16 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: order_of(lambda n: (n // COLUMNS, n % COLUMNS)),
-            "your function numbers the tiles along one whole row after another",
-            "In a band of four rows, where does the tile lie that comes after tile 0?",
+            "your function numbers the tiles row by row, across the whole width of C",
+            "In a band of four rows, which tile should come right after tile 0: the tile below it, "
+            "or the tile to its right?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % ROWS, n // ROWS)),
-            "your function numbers the tiles down whole columns, not only down the rows of a band",
-            "After a tile in the last row of a band, in which row is the next tile?",
+            "your function numbers the tiles down each whole column of C, not only down the rows "
+            "of one band",
+            "Suppose that a tile is in the last row of its band. In which row and column is the "
+            "tile with the next number?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -53,12 +56,14 @@ TASK = Task(
             ),
             "within a band, your function numbers the tiles along the rows instead of down the "
             "columns",
-            "In a band of four rows, where does the tile lie that comes after tile 0?",
+            "In a band of four rows, which tile should come right after tile 0: the tile below it, "
+            "or the tile to its right?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % (BAND * COLUMNS) % BAND, n % (BAND * COLUMNS) // BAND)),
-            "your function places every band in the first rows of tiles",
-            "How many rows of tiles lie above the second band?",
+            "your function places every band at the top of C, in the first rows of tiles",
+            "If each band has four rows of tiles, in which row of tiles does the second "
+            "band begin?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -68,7 +73,8 @@ TASK = Task(
                 )
             ),
             "each band begins only one row below the start of the previous band",
-            "How many rows of tiles lie above the second band?",
+            "If each band has four rows of tiles, in which row of tiles does the second "
+            "band begin?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -78,16 +84,16 @@ TASK = Task(
                 )
             ),
             "within a band, your function moves on to the next column only after `columns` tiles",
-            "How many tiles does one column of a band have?",
+            "If a band has four rows, how many of its tiles are in one column?",
         ),
     ),
     hints=(
-        "A band has `band * columns` tiles. Which band does tile `number` belong to, "
-        "and how many tiles of that band come before it?",
+        "A band has `band * columns` tiles. Which band does tile `number` belong to, and how many "
+        "tiles of the same band come before tile `number`?",
         "Within a band, number the tiles of a column before you move on to the next column. Each "
         "column of the band has `band` tiles.",
-        "The number within the band is `number % (band * columns)`. Divide it by `band`: the "
-        "remainder is the row within the band, and the quotient is the column.",
+        "Within its band, a tile has the number `number % (band * columns)`. Divide this number by "
+        "`band`: the remainder is the row within the band, and the quotient is the column.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -128,8 +134,8 @@ def caller(out):
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',
-    compared="The number of tiles in a band is a multiple of `band`, so this version never "
-    "computes the number within the band.",
+    compared="The number of tiles in a band is a multiple of `band`, so this version never has to "
+    "compute a tile's number within its band.",
     par=2,
     meaning="The kernel does the same work as before, but the tiles that the GPU computes at the "
     "same time now lie closer together.",

@@ -25,24 +25,25 @@ TASK = Task(
             for width in (32, 33)
             for row in range(4)
         },
-        shows="Go down a column: with rows of 32 words, the bank stays the same, and with rows of "
-        "33 words, it moves on by one from row to row.",
+        shows="With rows of 32 words, all elements of a column are in the same bank. With rows of "
+        "33 words, the bank moves on by one from each row to the next.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda row, column, width: (row * width + column) // 32,
-            "you computed which row of 32 words the element is in, not its bank",
-            "Word 32 is in bank 0 again. Which operation gives 0 for 32?",
+            "you computed in which group of 32 words the element is, not in which bank",
+            "Words 0 and 32 are both in bank 0. Which operation turns both 0 and 32 into 0?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column,
-            "you returned the number of the element's word, which can be larger than 31",
+            "you returned the number of the word that holds the element, and this number can be "
+            "larger than 31",
             "There are only 32 banks, and word 32 is in bank 0 again. Which bank is word 33 in?",
         ),
         WrongIdea(
             lambda row, column, width: (column * width + row) % 32,
             "your formula swaps the row and the column",
-            "How many elements come before the first element of row 1?",
+            "How many elements of the tile come before the first element of row 1?",
         ),
         WrongIdea(
             lambda row, column, width: column,
@@ -51,8 +52,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda row, column, width: (row + column) % 32,
-            "in your formula, each row begins only one word after the previous row",
-            "How many words does each earlier row take up?",
+            "in your formula, each row begins only one word after the start of the previous row",
+            "How many words does one row of the tile take up?",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 32,
@@ -67,20 +68,20 @@ TASK = Task(
         WrongIdea(
             lambda row, column, width: (row * width + column) / 32,
             "you return the quotient of the division by 32, but the bank is the remainder",
-            "Word 33 is in bank 1. Which operation gives 1 for 33 and 32?",
+            "Word 34 is in bank 2. Which operation on 34 and 32 gives 2?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column % 32,
-            "only the column is taken mod 32, because `%` binds as tightly as `*` and more "
-            "tightly than `+`",
+            "your formula takes only the column mod 32, because `%` binds as tightly as `*` and "
+            "more tightly than `+`",
             "Where does your formula need parentheses?",
         ),
     ),
     hints=(
         "How many words come before the first word of row 1, and how many come before the first "
         "word of row 2?",
-        "The element is word `row * width + column` of the tile. Its bank is the remainder after "
-        "division by 32.",
+        "`tile[row, column]` is word `row * width + column` of the tile. Divide the number of this "
+        "word by 32: the remainder is the bank.",
     ),
     given='''\
 def bank_of(row, column, width):
@@ -97,8 +98,9 @@ def bank_of(row, column, width):
     """Return the bank that holds tile[row, column], if each row of the tile has `width` words."""
     return (row * width + column) & 31
 ''',
-    compared="32 is a power of two, so the remainder is the lowest five bits.",
+    compared="Since 32 is a power of two, the remainder consists of the lowest five bits of the "
+    "word's number.",
     par=1,
     meaning="From one row to the next, the bank of a column moves on by `width` mod 32. With rows "
-    "of 32 words, it does not move at all.",
+    "of 32 words, the bank does not change at all.",
 )

@@ -61,7 +61,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + A.shape[1] * bias),
             "your kernel adds the bias in each step along k",
-            "How often does the formula add the bias?",
+            "How many times does the formula add the bias to each element of C?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B - bias),
@@ -76,7 +76,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: _relu(A @ B),
             "the bias is missing from every element",
-            "What is added to a sum before it is compared with 0?",
+            "In the formula, what is added to the sum of products before max(…, 0)?",
         ),
         WrongIdea(
             lambda A, B, bias: -_relu(-(A @ B + bias)),
@@ -92,8 +92,9 @@ TASK = Task(
     ),
     formula="C = max(A @ B + bias, 0)",
     hints=(
-        "The four sums belong to rows `top` to `top + 3`. Which of these rows exist in C?",
-        "All four sums belong to one column, so they all need the same element of bias.",
+        "A thread's four sums belong to rows `top` to `top + 3`. Which of these rows exist in C?",
+        "All four sums of a thread belong to one column, so they all need the same element "
+        "of bias.",
         "Write `max(…, float32(0))`: with a plain 0, the comparison would be done in float64.",
     ),
     given=GIVEN,
@@ -101,8 +102,8 @@ TASK = Task(
     another=GIVEN.replace("sums[i] = 0", "sums[i] = bias[column]").replace(
         "    ...\n", FROM_THE_BIAS
     ),
-    compared="In this version the sums begin at the bias instead of at 0, and an `if` does the "
-    "work of `max`.",
+    compared="In this version, each sum starts from the bias instead of 0, and an `if` replaces "
+    "`max`.",
     par=3,
     meaning="Your lines are a **fused epilogue**: it works on sums that are still in registers, "
     "so the kernel needs no extra loads or stores of C.",

@@ -27,11 +27,11 @@ TASK = Task(
     asks=("bounds", "race-free"),
     formula="sums[b] = x[64 * b] + … + x[64 * b + 63], as far as x goes",
     hints=(
-        "The second block has only 36 numbers, but it adds up 64 elements of `part`. Which "
-        "threads have written the other 28 elements?",
+        "The second block has only 36 numbers of x, but it adds up all 64 elements of `part`. "
+        "Which threads have written the other 28 elements of `part`?",
         "Let one thread of the second block print each `part[k]` after the barrier.",
         "Which number can you add to a sum without changing the sum? A thread for which x has no "
-        "element can write that number.",
+        "element can store that number in `part`.",
     ),
     given='''\
 @cuda.jit
@@ -77,8 +77,8 @@ def block_sums(x, sums):
             total += part[k]
         sums[cuda.blockIdx.x] = total
 ''',
-    compared="This version adds up only those elements that were written. This is less work, but "
-    "the loop has to stop in the right place.",
+    compared="This version adds up only those elements of `part` that a thread has written. That "
+    "takes fewer additions, but the loop has to stop in the right place.",
     par=1,
     meaning="Shared memory still contains whatever an earlier block on this SM left there. None "
     "of compute-sanitizer's tools reports a read of shared memory that no thread has written.",

@@ -35,14 +35,14 @@ TASK = Task(
         WrongIdea(
             lambda elements, threads: round(elements / threads),
             "you round to the nearest whole number, which is sometimes too small",
-            "Ten elements in blocks of four make 2.5 blocks. If you round that to 2, which "
-            "elements have no block?",
+            "Ten elements fill 2.5 blocks of four threads. If you round 2.5 to 2, which elements "
+            "have no block?",
         ),
         WrongIdea(
             lambda elements, threads: elements / threads,
             "you returned a fraction, but a launch needs a whole number of blocks",
-            "A block must be launched even if only part of it is needed. In which direction do "
-            "you round?",
+            "A block must be launched even if only some of its threads have an element. Should you "
+            "round up or down?",
         ),
         WrongIdea(
             lambda elements, threads: elements % threads,
@@ -51,7 +51,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Ten elements in blocks of four take three blocks, and so do eleven and twelve.",
+        "Ten elements need three blocks of four threads, and so do eleven or twelve elements.",
         "`//` rounds down. What can you add to `elements` first, so that the result is rounded up?",
     ),
     given='''\

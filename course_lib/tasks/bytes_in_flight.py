@@ -21,21 +21,20 @@ TASK = Task(
             "1,000 GB/s": lambda latency: (latency, 1000),
             "4,000 GB/s": lambda latency: (latency, 4000),
         },
-        shows="The faster a memory is, and the further away, the more bytes have to be in flight "
-        "at once.",
+        shows="The higher the bandwidth of a memory is, and the longer its latency, the more bytes "
+        "have to be in flight at once.",
         unit="bytes",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s / latency_ns,
-            "you divide by the latency, but more bytes are in flight if each byte travels longer",
+            "you divide by the latency, but with a longer latency, more bytes are in flight",
             "If 10 bytes arrive per nanosecond, how many bytes arrive while one of them travels "
             "for 100 ns?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns / gb_per_s,
-            "you divide by the bandwidth, but more bytes are in flight if more of them arrive "
-            "each second",
+            "you divide by the bandwidth, but with a higher bandwidth, more bytes are in flight",
             "If 10 bytes arrive per nanosecond, how many bytes arrive while one of them travels "
             "for 100 ns?",
         ),
@@ -52,7 +51,7 @@ TASK = Task(
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s / 4,
             "you counted float32 numbers instead of bytes",
-            "In which unit does the task ask for the result?",
+            "Does the task ask for a number of floats or for a number of bytes?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s * 4,
@@ -62,7 +61,7 @@ TASK = Task(
         WrongIdea(
             lambda latency_ns, gb_per_s: gb_per_s,
             "you left out the latency",
-            "How long is each byte in flight?",
+            "For how many nanoseconds is each byte in flight?",
         ),
     ),
     hints=(

@@ -63,33 +63,35 @@ TASK = Task(
     falls={"S": 50_000},  # so that no finite number does for -inf
     asks=("bounds", "race-free"),
     reads=64 * 32 * (32 * 1 + 8 * 2),  # by 32 lanes, for one tile of 32 queries and two of 8
-    reads_hint="Query 0 sees only one key. How many tiles does this loop visit for query 0, and "
-    "how many of them hold only hidden keys?",
+    reads_hint="Query 0 sees only one key. How many tiles of keys does your loop visit for query "
+    "0, and how many of these tiles hold only hidden keys?",
     wrong_ideas=(
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j < i),
             "a query does not see its own key",
-            "Query i should see the keys up to i. Is key i one of them?",
+            "Query i should see keys 0 to i, including key i itself.",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j >= i),
             "each query sees its own key and the later ones",
-            "If a key comes after the query, which is larger, the number of the key or the number "
-            "of the query?",
+            "A key that comes after the query has a larger number than the query. Which keys does "
+            "your condition hide?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: 31 - i % 32),
             "in the last tile, a hidden key gets the score 0, and a score of 0 still gives a key "
             "some weight",
-            "Which score gives a key the weight 0?",
+            "The weight of a key is the exponential of its score minus the maximum. Which score "
+            "makes this weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: (len(S) + 31) // 32 * 32 - i - 1),
             "each hidden key gets the score 0, and a score of 0 still gives a key some weight",
-            "Which score gives a key the weight 0?",
+            "The weight of a key is the exponential of its score minus the maximum. Which score "
+            "makes this weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
@@ -113,8 +115,9 @@ TASK = Task(
     ),
     formula="L[i] = log of the sum of exp(S[i, j]) for j up to i",
     hints=(
-        "Which keys are hidden from query 5, and which score gives them no weight?",
-        "Which tiles hold only hidden keys? Your kernel need not load those tiles.",
+        "Which keys are hidden from query 5, and which score gives a hidden key the weight 0?",
+        "Some tiles hold only keys that the query must not see. Your kernel need not load those "
+        "tiles.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(*MASK).replace(*LAST),
@@ -126,9 +129,9 @@ TASK = Task(
         "        handed[y, x] = float32(-math.inf)\n        if key < last:\n"
         "            handed[y, x] = S[query, key]\n",
     ),
-    compared="This version guards the load instead of the score, so it never fetches a hidden "
-    "score.",
+    compared="This version guards the load instead of the score, so it never loads the score of a "
+    "hidden key.",
     par=2,
-    meaning="One of your two changes hides the later keys of the last tile, and the other one "
-    "skips all tiles after it.",
+    meaning="One of your two changes hides the later keys in the last tile that a query needs, and "
+    "the other change skips all tiles after that tile.",
 )

@@ -18,18 +18,19 @@ TASK = Task(
         WrongIdea(
             lambda a, b: a[:, None] * b[None, :],
             "your kernel multiplies `a[row]` by `b[column]` instead of adding them",
-            "What should happen to `a[row]` and `b[column]`?",
+            "Which operator does the formula put between `a[row]` and `b[column]`?",
         ),
         WrongIdea(
             lambda a, b: a[:, None] - b[None, :],
             "your kernel subtracts one of the two numbers from the other instead of adding them",
-            "What should happen to `a[row]` and `b[column]`?",
+            "Which operator does the formula put between `a[row]` and `b[column]`?",
         ),
     ),
     hints=(
         "Which element of `a` does a thread in row 2 need? Which element of `b` does a thread in "
         "column 5 need?",
-        "The shape of `out` tells you where the table ends.",
+        "The shape of `out` tells you how many rows and columns the table has, so the guard can "
+        "use it.",
     ),
     given='''\
 @cuda.jit
@@ -55,7 +56,7 @@ def column_plus_row(a, b, out):
 ''',
     compared="This version checks each index against the length of its own array.",
     par=3,
-    meaning="Each element of `a` was read once for every column, and each of `b` once for every "
-    "row. The matrix product reads its numbers over and over in the same way, and most of this "
-    "course is about avoiding that.",
+    meaning="Each element of `a` was read once for every column, and each element of `b` once for "
+    "every row. A matrix product reads its numbers over and over in the same way, and most of this "
+    "course is about avoiding these repeated reads.",
 )

@@ -28,8 +28,8 @@ TASK = Task(
     hints=(
         "Launch the kernel twice on the same arrays. What does `y` contain when the second launch "
         "begins?",
-        "The sum needs a variable that only this thread uses. What should this variable contain "
-        "at the start?",
+        "Keep the sum in a local variable, which belongs to one thread alone. What should this "
+        "variable contain before the loop?",
     ),
     given='''\
 @cuda.jit
@@ -67,6 +67,6 @@ def column_totals(A, y):
     compared="This version is right as well, but each of its iterations loads `y[j]` from global "
     "memory and stores it again.",
     par=3,
-    meaning="`cuda.device_array` reserves memory and does not clear it. The memory often contains "
+    meaning="`cuda.device_array` reserves memory but does not clear it. The memory often contains "
     "zeros, until one day it contains what another kernel has left there.",
 )

@@ -32,11 +32,12 @@ TASK = Task(
     asks=("shared-memory", "race-free", "float32"),
     formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
-        "Which part of A do the 256 threads of a block need in all?",
+        "Each thread needs the 5 × 5 elements around its own. How many rows and columns of A do "
+        "the 256 threads of a block need in all?",
         "The block needs 20 × 20 elements. Each thread loads every 256th element, as in a "
         "grid-stride loop.",
-        "Element n of the tile is in row n // 20 and column n % 20. After the barrier, add up 25 "
-        "products.",
+        "Element n of the tile is in row n // 20 and column n % 20. After the barrier, each thread "
+        "adds up 25 products.",
     ),
     given='''\
 @cuda.jit
@@ -85,8 +86,8 @@ def convolve(A, W, C):
                 total += W[i, j] * tile[ty + i, tx + j]
         C[row, column] = total
 ''',
-    compared="In this version, a thread walks over the tile in steps of 16, so no index has to be "
-    "divided.",
+    compared="In this version, a thread moves through the tile in steps of 16 rows and 16 columns, "
+    "so no index has to be divided.",
     par=14,
     meaning="You worked out this whole kernel yourself. A block loads 400 elements of A. Without "
     "shared memory, it would load 6,400.",
@@ -95,13 +96,13 @@ def convolve(A, W, C):
             lambda a, w: weighted(a, w, before=0),
             "each neighbourhood begins at the element itself instead of two rows above it and two "
             "columns to its left",
-            "Which element of A is in the first cell of the tile?",
+            "Which element of A does your kernel store in the first cell of the tile?",
             place=("load", "A"),
         ),
         WrongIdea(
             one_neighbour,
             "each thread multiplies all 25 weights by the same element",
-            "Which cell of the tile belongs to `W[i, j]`?",
+            "By which cell of the tile should a thread multiply `W[i, j]`?",
         ),
         WrongIdea(
             lambda a, w: weighted(a, w, mode="edge"),

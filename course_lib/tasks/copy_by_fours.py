@@ -57,8 +57,9 @@ def copy_by_fours(source, target):
     x, y, z, w = load4(source, first)
     store4(target, first, (x, y, z, w))
 ''',
-    compared="This version has a name for each of the four numbers, so a kernel could change "
-    "them before it stores them.",
+    compared="This version gives each of the four numbers a name, so you could change the numbers "
+    "before you store them.",
     par=2,
-    meaning="Now each load and each store moves four numbers instead of one. What does that save?",
+    meaning="Now each load and each store moves four numbers instead of one. What do these wide "
+    "loads and stores save?",
 )

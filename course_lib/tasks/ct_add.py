@@ -65,6 +65,6 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     compared="This version gives the elements past the edge a value. No result uses that value, "
     "so the padding does no harm, but it is not needed.",
     par=3,
-    meaning="Elements past the edge have no value. They need none in this kernel, because the "
-    "store drops them.",
+    meaning="Elements past the edge have no defined value. This kernel does not need one, because "
+    "the store drops these elements.",
 )

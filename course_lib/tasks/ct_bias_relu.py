@@ -39,7 +39,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0),
             "the bias is missing from every element",
-            "Which tile of `bias` belongs to the columns of this program?",
+            "Which tile of `bias` holds the biases of the columns that this program computes?",
         ),
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0) + bias,

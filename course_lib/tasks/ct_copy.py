@@ -19,9 +19,10 @@ TASK = Task(
     reference=lambda x: x,
     formula="out = x",
     hints=(
-        "`ct.bid(0)` is the number of this program. What does the `index` of `ct.load` count?",
-        "The index counts tiles, not elements. So program 1 takes tile 1, and it need not know "
-        "where that tile begins.",
+        "`ct.bid(0)` is the number of this program. Does the `index` of `ct.load` count elements "
+        "or tiles?",
+        "The `index` of `ct.load` counts tiles, not elements. So program 1 loads tile 1, and it "
+        "need not know at which element this tile begins.",
     ),
     given='''\
 @ct.kernel
@@ -44,7 +45,7 @@ def ct_copy(x, out, TILE: ct.Constant[int]):
     places = ct.bid(0) * TILE + ct.arange(TILE, dtype=ct.int32)
     ct.scatter(out, places, ct.gather(x, places))
 ''',
-    compared="This version gives each element its own index, as a thread would. `gather` takes "
+    compared="This version computes an index for each element, as a thread would. `gather` takes "
     "these indices in any order.",
     par=3,
     meaning="There are no threads and no element indices. You name a tile, and the compiler "

@@ -32,7 +32,8 @@ TASK = Task(
     hints=(
         "As in lesson 05, load one tile of A and one tile of B for each step along k, and keep a "
         "running sum.",
-        "Program (i, j) needs tile (i, k) of A and tile (k, j) of B. What are their shapes?",
+        "Program (i, j) needs tile (i, k) of A and tile (k, j) of B. What are the shapes of these "
+        "two tiles?",
         "`ct.mma(a, b, acc)` returns the new sum: `acc = ct.mma(a, b, acc)`. Elements past the "
         "edge have to be zeros.",
     ),
@@ -74,5 +75,5 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
     "the shape. The product is the same.",
     par=6,
     meaning="In cuTile, the kernel of lesson 05 takes six lines. It declares no shared memory and "
-    "contains no barrier, and it requests the same bytes.",
+    "contains no barrier, and it requests the same number of bytes.",
 )

@@ -33,8 +33,8 @@ TASK = Task(
     hints=(
         "A row of A spans several tiles, and `ct.num_tiles` returns how many.",
         "The last tile ends past the edge. Which value adds nothing to a sum?",
-        "Keep a tile of TM sums. For each tile that you load, add the sums of its rows, along "
-        "`axis=1`.",
+        "Keep TM sums, one for each row. For each tile that you load, sum its rows along `axis=1`, "
+        "and add these results to your TM sums.",
     ),
     given='''\
 @ct.kernel

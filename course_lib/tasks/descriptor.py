@@ -35,8 +35,8 @@ TASK = Task(
         along="address in bytes",
         at=(0, 16),
         rows={"A": lambda address: (address, 16, 1024), "B": lambda address: (address, 8192, 1024)},
-        shows="If the address grows by 16 bytes, the result grows by 1. Only `across` differs "
-        "between A and B.",
+        shows="If the address grows by 16 bytes, the result grows by 1. The descriptors of A and B "
+        "differ only in `across`.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -46,15 +46,17 @@ TASK = Task(
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across // 16 << 16 | down // 16 << 32,
-            "you did not set the swizzle bit, so the hardware would read the pieces in order",
-            "Which bit tells the hardware that an XOR has moved the pieces?",
+            "you did not set the swizzle bit, so the hardware would assume that the 16-byte pieces "
+            "of a row are stored in order",
+            "One bit of the descriptor tells the hardware that the tile is swizzled by an XOR. "
+            "Which bit has to be set?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | down // 16 << 16 | across // 16 << 32 | 1 << 62
             ),
             "you swapped `across` and `down`",
-            "Which begins at bit 16, `across` or `down`?",
+            "Which of the two distances begins at bit 16, `across` or `down`?",
         ),
         WrongIdea(
             lambda address, across, down: (
@@ -70,15 +72,16 @@ TASK = Task(
         ),
         WrongIdea(
             lambda address, across, down: 0,
-            "`&` keeps only the bits that are set in all four parts, and there are none",
+            "`&` keeps only the bits that are set in all four parts, and no bit is set in all four",
             "Which operator keeps a bit that is set in either of two numbers?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | across // 16 >> 16 | down // 16 >> 32 | 1 << 62
             ),
-            "`>>` shifts the bits down, so they drop out of the number",
-            "Is bit 16 above bit 0 or below it? So which way does `across` have to move?",
+            "`>>` shifts a number down towards bit 0, so its low bits are lost",
+            "To begin at bit 16, `across` has to move up by 16 bits. Which operator shifts a "
+            "number up?",
         ),
     ),
     hints=(

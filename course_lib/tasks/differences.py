@@ -26,7 +26,8 @@ TASK = Task(
     hints=(
         "100 numbers take two blocks of 64 threads. Which threads of the second block reach the "
         "barrier?",
-        "A thread that has no number loads nothing and stores nothing. What must it still do?",
+        "A thread that has no number loads nothing and stores nothing. What must it still do, "
+        "because the other threads of its block wait for it?",
     ),
     given='''\
 @cuda.jit

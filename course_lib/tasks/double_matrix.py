@@ -32,7 +32,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "`cuda.grid(2)` returns x first. Which of the two indices of `A` is x?",
+        "`cuda.grid(2)` returns x first. Is x the first or the second index of `A`?",
         "x counts the columns and y the rows, so an element is `A[y, x]`.",
         "The guard has to check both x and y.",
     ),

@@ -96,7 +96,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
-            "What happens to `sums[i, j]` from one step along k to the next?",
+            "What should `sums[i, j]` still contain from the earlier steps along k?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -148,10 +148,10 @@ TASK = Task(
     hints=(
         "In each step along k, fill a with eight numbers of sA and b with eight numbers of sB. "
         "Then multiply each number in a by each number in b.",
-        "This thread's eight numbers begin at column 8 * y of sA and at column 8 * x of sB. In "
-        "both tiles, k chooses the row.",
-        "If there are too many instructions, look for a loop that is not unrolled and for an "
-        "index that is signed.",
+        "A thread's eight numbers begin at column 8 * y of sA and at column 8 * x of sB. In both "
+        "tiles, k chooses the row.",
+        "If the check counts too many instructions, look for a loop that is not unrolled and for "
+        "an index that is signed.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
@@ -168,7 +168,7 @@ TASK = Task(
         "        cuda.syncthreads()\n        start += 16\n    for",
     ),
     compared="This version has unsigned indices and a `while` loop. An unsigned index is never "
-    "negative, so no instruction has to test for that.",
+    "negative, so no instruction has to test whether it is.",
     par=7,
     meaning="In each step along k, a thread loads 16 numbers for 64 multiply-adds, and its 64 "
     "sums stay in registers. Every fast matmul has such a loop at its core.",

@@ -37,12 +37,13 @@ TASK = Task(
         WrongIdea(
             lambda x: x[-1],
             "each row overwrites the sum, so only the last row is left",
-            "What happens to the sum from one row to the next?",
+            "What should the sum still contain from the earlier rows?",
         ),
     ),
     formula="y[i] = x[0, i] + x[1, i] + …",
     hints=(
-        "Keep two rows in shared memory. Warp 0 fills one of them while warp 1 adds the other.",
+        "Keep two rows in shared memory. Warp 0 fills one of them while warp 1 adds the other one "
+        "to its sums.",
         "In iteration s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one "
         "iteration more than there are rows.",
         "Put one barrier at the end of each iteration. Both warps have to reach it, so it must "

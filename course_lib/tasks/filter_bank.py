@@ -33,14 +33,14 @@ TASK = Task(
             lambda x, w: _filtered(x, w[:, ::-1]),
             "your kernel takes the taps in reverse order, but w[f, 0] belongs to x[i] and w[f, 4] "
             "belongs to x[i + 32]",
-            "Which tap is multiplied by x[i + 8 * j]?",
+            "By which tap should x[i + 8 * j] be multiplied?",
             ("load", "w"),
         ),
         WrongIdea(
             lambda x, w: [[row @ x[i : i + 5] for i in range(128)] for row in w],
             "your kernel applies the taps to neighbouring numbers of x, but these numbers should "
             "be eight apart",
-            "Which number of x does tap 1 need?",
+            "Tap 0 is multiplied by x[i]. Which number of x is multiplied by tap 1?",
             ("load", "x"),
         ),
         WrongIdea(
@@ -51,27 +51,27 @@ TASK = Task(
         WrongIdea(
             lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
             "each tap overwrites the sum, so only the product of the last tap is left",
-            "What happens to a sum from one tap to the next?",
+            "What should a sum still contain from the earlier taps?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_far,
             "in the second half of y, each tap overwrites the sum, so only the product of the "
             "last tap is left",
-            "What happens to `sums[f, 1]` from one tap to the next?",
+            "What should `sums[f, 1]` still contain from the earlier taps?",
         ),
         WrongIdea(
             lambda x, w: [2 * list(row[:64]) for row in _filtered(x, w)],
             "the second half of y repeats the first half",
-            "Which numbers of x does y[f, i + 64] need?",
+            "According to the formula, which five numbers of x does y[f, i + 64] need?",
         ),
     ),
     formula="y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]",
     hints=(
         "Compare this kernel with a matrix product. Which loop corresponds to the loop over k, and "
         "what corresponds to the rows and to the columns of C?",
-        "For one tap j, load four elements of w and two numbers of x, and multiply each of the "
-        "four by each of the two.",
+        "For each tap j, load four elements of w and two numbers of x, and multiply each element "
+        "of w by each of the two numbers.",
         "Keep eight sums in a local array, and put a loop over the taps around everything else.",
     ),
     given='''\
@@ -117,7 +117,7 @@ def filter_bank(x, w, y):
     compared="This version swaps the two loops. It keeps ten numbers of x and two sums at a time, "
     "which takes the same number of loads and two more registers.",
     par=13,
-    meaning="This was not a matrix product, but a rectangle of sums worked all the same: its rows "
-    "are the filters, its columns are the places, and the loop over the taps replaces the loop "
-    "over k.",
+    meaning="This kernel is not a matrix product, but a rectangle of sums saves loads here, too. "
+    "Its rows are the filters, its columns are the places in x, and the loop over the taps "
+    "replaces the loop over k.",
 )

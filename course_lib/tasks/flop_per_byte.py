@@ -21,7 +21,8 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="A thread's FLOP per byte double if it does twice the work or moves half the bytes.",
+        shows="The FLOP per byte of a thread double if the thread does twice as many FLOP, or if "
+        "it moves half as many bytes.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -32,13 +33,13 @@ TASK = Task(
         WrongIdea(
             lambda flops, loads, stores: 4 * (loads + stores) / flops,
             "you computed bytes per FLOP, but the task asks for FLOP per byte",
-            "In FLOP per byte, which number is divided by which?",
+            "For FLOP per byte, do you divide the FLOP by the bytes, or the bytes by the FLOP?",
         ),
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
             "you computed numbers per FLOP, but the task asks for FLOP per byte",
-            "In FLOP per byte, which number is divided by which? And how many bytes does a number "
-            "take up?",
+            "For FLOP per byte, do you divide the FLOP by the bytes, or the bytes by the FLOP? And "
+            "how many bytes does a number take up?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads),
@@ -47,12 +48,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * (loads + stores),
-            "Python divides by 4 first, and multiplies only after that",
+            "in your formula, Python divides by 4 first and only then multiplies",
             "Where does your formula need parentheses?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * loads + stores,
-            "Python divides by 4 first, and multiplies only after that",
+            "in your formula, Python divides by 4 first and only then multiplies",
             "Where does your formula need parentheses?",
         ),
         WrongIdea(

@@ -35,7 +35,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step along k to the next?",
+            "What should a sum still contain from the earlier steps along k?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -56,10 +56,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Which lines belong before the loop over k, which belong inside it, and which belong "
-        "after it?",
+        "Decide which lines belong before the loop over k, which belong inside the loop, and which "
+        "belong after it.",
         "In each step along k, load four elements of A and two elements of B, and multiply each "
-        "of the four by each of the two.",
+        "element of A by each element of B.",
         "`cuda.local.array((4, 2), float32)` holds the sums. Your kernel has to set them to zero.",
     ),
     given='''\

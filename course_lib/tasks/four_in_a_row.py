@@ -52,7 +52,7 @@ def _single_outputs() -> list[WrongIdea]:
                 last,
                 f"output {j} of each thread (counted from 0) holds only the product of the last "
                 "step along k",
-                "What happens to this sum from one step along k to the next?",
+                "What should this sum still contain from the earlier steps along k?",
             )
         )
     return ideas
@@ -82,7 +82,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step along k to the next?",
+            "What should a sum still contain from the earlier steps along k?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -97,19 +97,21 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ _rows_as_long_as_of(A, B),
-            "your kernel looks for the rows of B as if they were as long as the rows of A",
-            "How many numbers of B are there from the start of one row to the start of the next?",
+            "your kernel computes where a row of B begins as if the rows of B were as long as the "
+            "rows of A",
+            "How many numbers does a row of B have, so how far apart are the starts of two "
+            "neighbouring rows?",
             place=("load", "B"),
         ),
         *_single_outputs(),
     ),
     formula="C = A @ B",
     hints=(
-        "Which row of C, and which four columns, belong to thread (1, 2)?",
+        "Which row of C, and which four columns of that row, does thread (1, 2) compute?",
         "In one step along k, a thread needs one element of A and four neighbouring numbers of a "
         "row of B.",
-        "The index of `load4` counts numbers from the first element of B. So how many numbers "
-        "does a row of B have?",
+        "The index of `load4` counts numbers from the first element of B. How many numbers of B "
+        "come before the first number of row k?",
     ),
     given=HEAD + "    ...\n",
     answer=HEAD
@@ -141,5 +143,5 @@ TASK = Task(
     par=10,
     meaning="In each step along k, a thread issues two loads for four multiply-adds. In the rest "
     "of this lesson, warps load and multiply small matrices where your threads loaded and "
-    "multiplied numbers.",
+    "multiplied single numbers.",
 )

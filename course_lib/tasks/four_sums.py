@@ -29,7 +29,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
-            "What happens to `sums[i]` from one step along k to the next?",
+            "What should `sums[i]` still contain from the earlier steps along k?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -40,16 +40,17 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
             "your kernel adds the elements of A and B to each other instead of multiplying them",
-            "What should happen to `A[i, k]` and the element of B before they are added to the "
-            "sum?",
+            "Which operation combines `A[i, k]` with the element of B before the result is added "
+            "to the sum?",
         ),
     ),
     formula="C = A @ B",
     hints=(
-        "In one step along k, which number do all four rows need?",
+        "In each step along k, all four rows need the same element of B. Which element of B do "
+        "they need?",
         "Before the loop over the rows, load the element of B into a variable of its own.",
-        "Inside the loop over i, load only `A[i, k]`, and multiply it by the element of B that "
-        "you keep in your variable.",
+        "Inside the loop over i, load only `A[i, k]`, and multiply it by the variable that holds "
+        "the element of B.",
     ),
     given='''\
 @cuda.jit

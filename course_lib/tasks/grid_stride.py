@@ -26,8 +26,8 @@ TASK = Task(
         "With 64 threads, thread 0 takes numbers 0, 64, 128, …, and thread 1 takes numbers 1, 65, "
         "129, …",
         "In plain Python, `range(5, 20, 4)` gives 5, 9, 13, 17.",
-        "The loop starts at the thread's own number and stops at the array's end. Its step is "
-        "the number of threads in the grid.",
+        "The loop starts at the thread's own number and stops at the end of the array. The step of "
+        "the loop is the number of threads in the grid.",
     ),
     given='''\
 @cuda.jit
@@ -56,5 +56,5 @@ def grid_stride(x, y):
     compared="The `while` loop of this version shows each step that the thread takes.",
     par=1,
     meaning="Your loop is a **grid-stride loop**. The same kernel works with any number of "
-    "threads, so now you can choose how many to run and see the effect.",
+    "threads, so you can now choose how many threads to launch, and see the effect.",
 )

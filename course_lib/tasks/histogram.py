@@ -45,7 +45,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Which number of x belongs to this thread? If x has such a number, which bin is it in?",
+        "Which number of x belongs to this thread? If x has this number, in which bin is it?",
         "For a positive number, `int(x[i])` removes everything after the decimal point.",
     ),
     given='''\

@@ -35,12 +35,13 @@ TASK = Task(
         WrongIdea(
             lambda asked, passed_on: passed_on / asked,
             "you computed the share of the requests that the cache passed on",
-            "The cache passes on 25 of 100 GB. How many GB does it supply itself?",
+            "If 100 GB are requested and the cache passes on 25 GB, how many GB does the cache "
+            "supply itself?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked - passed_on,
             "you computed how many GB the cache supplied, but the task asks for a share",
-            "Of 40 GB, the cache supplied 36. What share is that?",
+            "If the cache supplied 36 GB of the 40 GB that were requested, what is its hit rate?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked / passed_on if passed_on else 0,

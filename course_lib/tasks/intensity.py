@@ -30,8 +30,8 @@ TASK = Task(
             f"BM = {rows}": lambda columns, rows=rows: (rows, columns, 8)
             for rows in (8, 16, 32, 64, 128, 256)
         },
-        shows="However long a tile is, its intensity never reaches twice that of a square with the "
-        "same short edge.",
+        shows="However long a tile is, its intensity stays below twice that of a square tile with "
+        "the same short edge.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -52,45 +52,45 @@ TASK = Task(
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM + BN)),
-            "you count the FLOP of a whole step, but the bytes of only a single k within it",
-            "How many elements of A does the block load in one step?",
+            "you count the FLOP of a whole step along K, but the bytes for only one value of k",
+            "How many elements of A does the block load in one step along K?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN / (4 * BK * (BM + BN)),
-            "you count the bytes of a whole step, but the FLOP of only a single k within it",
-            "How many multiply-adds does each output get in one step?",
+            "you count the bytes of a whole step along K, but the FLOP for only one value of k",
+            "How many multiply-adds does each output take in one step along K?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM * BK + BK * BN + BM * BN)),
             "you also count the tile of C, but the block writes it only once, after the last step",
-            "Which tiles does a block load in one step?",
+            "Which two tiles does a block load in one step along K?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BK * (BM + BN) / (BM * BN * BK),
             "you computed bytes per FLOP, but the task asks for FLOP per byte",
-            "Which of the two do you divide by the other to get FLOP per byte?",
+            "For FLOP per byte, do you divide the FLOP by the bytes, or the bytes by the FLOP?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BM / 4,
             "your formula is right only for square tiles",
-            "For a tile of 64 × 128, how many elements of A and how many of B does a block load "
-            "in one step?",
+            "For a tile of 64 × 128, how many elements of A and how many elements of B does a "
+            "block load in one step along K?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BN / 4,
             "your formula is right only for square tiles",
-            "For a tile of 64 × 128, how many elements of A and how many of B does a block load "
-            "in one step?",
+            "For a tile of 64 × 128, how many elements of A and how many elements of B does a "
+            "block load in one step along K?",
         ),
         WrongIdea(
             lambda BM, BN, BK: (BM + BN) / 8,
             "your formula is right only for square tiles",
-            "For a tile of 64 × 128, how many elements of A and how many of B does a block load "
-            "in one step?",
+            "For a tile of 64 × 128, how many elements of A and how many elements of B does a "
+            "block load in one step along K?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / 4 * (BM * BK + BK * BN),
-            "Python divides by 4 first and multiplies after that",
+            "in your formula, Python divides by 4 first and only then multiplies",
             "Where does your formula need parentheses?",
         ),
         WrongIdea(
@@ -101,7 +101,7 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK),
             "you left out the tile of B",
-            "What does a block load in one step?",
+            "A block loads a tile of A and a tile of B in each step along K.",
         ),
         WrongIdea(
             lambda BM, BN, BK: BM * BN // (2 * (BM + BN)),
@@ -110,9 +110,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Look at one step along K. How many bytes do the two tiles take up?",
+        "In one step along K, a block loads one tile of A and one tile of B. How many bytes do "
+        "these two tiles take up?",
         "How many multiply-adds does the block do with the two tiles of one step? Each output "
-        "takes BK of them.",
+        "takes BK multiply-adds.",
         "A multiply-add is 2 FLOP.",
     ),
     given='''\

@@ -30,7 +30,7 @@ TASK = Task(
         WrongIdea(
             lambda: _map(lambda lane: lane // 4, lambda lane: lane % 4),
             "the lanes go row by row, so lane 2 is to the right of lane 1 instead of below lane 0",
-            "Which lanes form the first square of 2 × 2?",
+            "Which four lanes should form the first square of 2 × 2?",
         ),
         WrongIdea(
             lambda: _map(
@@ -38,13 +38,13 @@ TASK = Task(
                 lambda lane: lane // 2 % 2 + lane // 4 % 2 * 2,
             ),
             "in each square, lane 1 is below lane 0, and lane 2 is to the right of lane 0",
-            "Should lane 1 or lane 2 share a row with lane 0?",
+            "Which lane should be in the same row as lane 0: lane 1 or lane 2?",
         ),
     ),
     hints=(
-        "Four lanes form a square. Which square does a lane belong to, and where in "
-        "this square is it?",
-        "The number of the square is `lane // 4`. The squares form four rows of two.",
+        "Every four lanes form a square of 2 × 2. Which square does a lane belong to, and where in "
+        "this square is the lane?",
+        "A lane belongs to square number `lane // 4`. The squares form four rows of two.",
         "Within a square, the column is `lane % 2` and the row is `lane // 2 % 2`.",
     ),
     given='''\

@@ -44,13 +44,14 @@ TASK = Task(
         WrongIdea(
             lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),
             "you count only the loads that fetch a single word",
-            "How does the name of a 128-bit load begin?",
+            "The opcodes of wider loads are longer, as in `LDS.128`. With which letters do all of "
+            "them begin?",
             place=("'LDS'",),
         ),
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
             "you also count loads from global memory",
-            "Which letter in the name of a load says which memory it reads?",
+            "Which letter in the opcode of a load tells you which memory the load reads from?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "LDS") / len(opcodes),
@@ -62,17 +63,17 @@ TASK = Task(
                 _count(opcodes, "LDS") / (_count(opcodes, "FFMA") + _count(opcodes, "DFMA"))
             ),
             "you also count multiply-adds in float64",
-            "How does the name of a multiply-add in float32 begin?",
+            "With which letters does the opcode of a float32 multiply-add begin?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "FFMA") / max(1, _count(opcodes, "LDS")),
             "you computed multiply-adds per load, but the task asks for loads per multiply-add",
-            "In loads per multiply-add, which number is divided by which?",
+            "For loads per multiply-add, which of the two counts do you divide by the other?",
         ),
     ),
     hints=(
-        "Go through the opcodes once, with two counters. How does the name of each kind of "
-        "instruction begin?",
+        "Go through the opcodes once, and count the loads and the multiply-adds separately. With "
+        "which letters does the opcode of each kind of instruction begin?",
         '`each.startswith("LDS")` is true for `LDS`, for `LDS.64` and for `LDS.128`.',
     ),
     given='''\
@@ -100,6 +101,6 @@ def lds_per_ffma(opcodes):
 ''',
     compared="This version makes two lists and divides their lengths.",
     par=7,
-    meaning="The source says what you asked for, and the machine code says what you got. This "
-    "ratio is the first thing to look for in a hot loop.",
+    meaning="The source code says what you asked for, and the machine code says what you got. In a "
+    "hot loop, look first at the number of loads per multiply-add.",
 )

@@ -46,7 +46,8 @@ TASK = Task(
     formula="out[row, column] = M[row, column], and 0 past the edge",
     hints=(
         "A thread fills the cell `tile[ty, tx]`. Which element of M belongs there?",
-        "The element is `M[top + ty, left + tx]`. When does M have no such element?",
+        "The element is `M[top + ty, left + tx]`. For which values of `ty` and `tx` does M have no "
+        "such element?",
         "Write an `if` for the element and an `else` for the zero, so that every cell is filled.",
     ),
     given='''\
@@ -91,19 +92,19 @@ def load_tile(tile, M, top, left):
     compared="This version selects the value first and needs only one store.",
     par=5,
     meaning="Any kernel that needs a tile can now call this function, whatever the sizes of the "
-    "matrices. The function guards the load, and the barrier is the caller's job. (In the "
+    "matrices. The function guards the load, but the caller has to add the barrier. (In the "
     "picture, blockIdx.x counts tiles downwards.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,
             "every tile holds the first elements of M",
-            "Where in M does this tile begin?",
+            "At which row and column of M should this tile begin?",
         ),
         WrongIdea(
             corners_exchanged,
             "each tile begins at M[left, top]",
-            "Which of `top` and `left` is a row of M, and which of them does the row index of M "
-            "use?",
+            "`top` is a row of M, and `left` is a column. Which of them does your kernel use in "
+            "the first index of M?",
             place=("load", "M"),
         ),
     ),

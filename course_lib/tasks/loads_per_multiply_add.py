@@ -28,7 +28,8 @@ TASK = Task(
             lambda rows, columns: rows + columns,
             "you computed the loads of a whole step along k, but the task asks for loads per "
             "multiply-add",
-            "How many multiply-adds do the loads of one step serve?",
+            "How many multiply-adds does a thread do with the numbers that it loads in one step "
+            "along k?",
         ),
         WrongIdea(
             lambda rows, columns: rows + columns / rows * columns,
@@ -44,7 +45,7 @@ TASK = Task(
         WrongIdea(
             lambda rows, columns: rows * columns / (rows + columns),
             "you computed multiply-adds per load, but the task asks for loads per multiply-add",
-            "In loads per multiply-add, which number is divided by which?",
+            "For loads per multiply-add, which of the two counts do you divide by the other?",
         ),
         WrongIdea(
             lambda rows, columns: (1 + rows * columns) / (rows * columns),
@@ -59,13 +60,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda rows, columns: 2 * rows * columns / (rows * columns),
-            "your formula would be right if every product fetched both of its numbers again",
+            "your formula would be right if the thread loaded both numbers again for every product",
             "How many *different* numbers does the rectangle need in a step along k?",
         ),
     ),
     hints=(
-        "Look at one step along k. How many elements of A do the rows need, and how many elements "
-        "of B do the columns need?",
+        "In one step along k, how many elements of A do the rows of the rectangle need, and how "
+        "many elements of B do its columns need?",
         "How many sums does the rectangle have? Each sum takes one multiply-add in each step.",
     ),
     given='''\
@@ -83,8 +84,8 @@ def loads_per_multiply_add(rows, columns):
     """Return how many loads a thread with `rows` x `columns` outputs needs per multiply-add."""
     return 1 / rows + 1 / columns
 ''',
-    compared="A load of B serves all rows, and a load of A serves all columns. So a multiply-add "
-    "takes 1 / rows plus 1 / columns of a load.",
+    compared="Each element of B is used in all rows, and each element of A in all columns. So a "
+    "multiply-add costs 1 / rows + 1 / columns loads.",
     par=1,
     meaning="The result is half the perimeter of the rectangle divided by its area. Of all "
     "rectangles with the same area, the square has the shortest perimeter.",

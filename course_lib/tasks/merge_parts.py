@@ -66,41 +66,46 @@ TASK = Task(
             lambda parts, L: _walk(parts, L, True, False),
             "when a larger L turns up, your kernel does not rescale the parts that it has already "
             "mixed",
-            "What has to happen to everything that was added up with the old maximum?",
+            "By which factor do you have to multiply everything that was added up with the old "
+            "maximum?",
             place=("load", "O", "last"),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, True),
             "when a larger L turns up, your kernel does not rescale the sum of the shares",
-            "What has to happen to everything that was added up with the old maximum?",
+            "By which factor do you have to multiply everything that was added up with the old "
+            "maximum?",
             place=("divisor",),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, False),
             "when a larger L turns up, your kernel rescales nothing",
-            "What has to happen to everything that was added up with the old maximum?",
+            "By which factor do you have to multiply everything that was added up with the old "
+            "maximum?",
             place=("divisor",),
         ),
         WrongIdea(
             _with_first_maximum,
             "the maximum never changes after the first part",
-            "Which line gives the maximum its next value?",
+            "Which line of your loop should store the new maximum?",
         ),
         WrongIdea(
             lambda parts, L: _merged(parts, L, _exp(L - L.max()) * ([2] + [1] * (len(L) - 1))),
             "the first part counts twice",
-            "Which parts has a thread already seen when its loop begins?",
+            "Which parts has a thread already added before its loop begins?",
             place=("load", "O", "last"),
         ),
         WrongIdea(
             lambda parts, L: parts.mean(axis=0),
             "your kernel gives all parts the same weight",
-            "A part whose keys match well has a large log-sum-exp. How large is its share?",
+            "A part whose keys match well has a large log-sum-exp. Should its share be larger or "
+            "smaller than the shares of the other parts?",
         ),
         WrongIdea(
             lambda parts, L: _merged(parts, L, L),
             "your kernel uses the logarithms themselves as weights",
-            "L is the logarithm of a sum. Which number should be the weight?",
+            "L[i] is the logarithm of the sum of the weights in part i. How do you get this sum "
+            "back from L[i]?",
             place=("sum",),
         ),
         WrongIdea(
@@ -116,38 +121,43 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: _exp(L - L.max()) @ parts / L[-1],
             "your kernel divides by the last L instead of the sum of all weights",
-            "The shares of the six parts must add up to 1. What do their weights add up to?",
+            "The shares of the six parts must add up to 1. What do the weights of the parts add up "
+            "to before you divide?",
             place=("store",),
         ),
         WrongIdea(
             lambda parts, L: parts[-1],
             "only the last part is left in the result",
-            "What does a thread still know about the earlier parts, and about their maximum?",
+            "Which results of the earlier parts should a thread keep when it goes on to the next "
+            "part?",
         ),
         WrongIdea(
             lambda parts, L: parts.sum(axis=0),
             "your kernel adds up the parts without weights",
-            "Each O[i] is the finished output for the keys of part i. What share of the whole "
-            "belongs to part i?",
+            "Each O[i] is the finished output for the keys of part i. What share of the result "
+            "should part i have?",
         ),
         WrongIdea(
             lambda parts, L: _merged(parts, L, _exp(-L)),
-            "a part with a large log-sum-exp gets a small share",
-            "Which sign does the exponent need?",
+            "a part with a larger log-sum-exp gets a smaller share",
+            "A larger L[i] should give part i a larger weight. Which sign should L[i] have in the "
+            "exponent?",
             place=("exponential", "first"),
         ),
         WrongIdea(
             lambda parts, L: parts[L.argmax()],
             "the result contains only the part with the largest log-sum-exp",
-            "The other parts have smaller shares. Where does your kernel add them?",
+            "The other parts have smaller shares, but they count as well. Where does your kernel "
+            "add them to the result?",
         ),
     ),
     formula="out = one query's attention to all keys",
     hints=(
-        "The weights of part i add up to exp(L[i]). What share of the total of all six parts "
-        "is that?",
-        "There are six scores, six rows, and shares that add up to 1. Which operation is this?",
-        "This operation is softmax(L) @ O. You have written each of its steps before, including "
+        "The weights of part i add up to exp(L[i]). To get the share of part i, by which sum do "
+        "you have to divide exp(L[i])?",
+        "Six scores become six shares that add up to 1, and the shares weight six rows. Which "
+        "operation turns scores into such shares?",
+        "The result is softmax(L) @ O. You have written each step of a softmax before, including "
         "the maximum.",
     ),
     given='''\
@@ -203,5 +213,5 @@ def merge_parts(O, L, out):
     "maximum first.",
     par=9,
     meaning="You have applied attention once more, to parts instead of keys: **softmax(L) @ O**. "
-    "With its keys divided into parts, a single query can keep many SMs busy.",
+    "If the keys are divided into parts, a single query can keep many SMs busy.",
 )

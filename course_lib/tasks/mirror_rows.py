@@ -16,7 +16,7 @@ TASK = Task(
     hints=(
         "`cuda.grid(2)` returns x first. Which index has to grow with x, so that neighbouring "
         "lanes access neighbouring elements?",
-        "The last column is `A.shape[1] - 1`. Count backwards from there.",
+        "The last column of A has the index `A.shape[1] - 1`. Count backwards from this index.",
     ),
     given='''\
 @cuda.jit

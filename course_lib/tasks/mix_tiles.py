@@ -137,56 +137,61 @@ TASK = Task(
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: _exp(new - top)),
             "before the first tile `top` is -inf, so exp(… - top) is infinite",
-            "The old maximum belongs in only one exponent. Which one is it, and does your kernel "
-            "subtract the maximum there?",
+            "An exponent becomes infinite if -inf is subtracted in it. In which exponent does your "
+            "kernel subtract the old maximum?",
             place=("exponential", "s"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: 1.0),
             "when the maximum grows, your kernel does not rescale the rows that it has already "
             "mixed",
-            "In `one_pass`, `total` shrank when the maximum grew. What has to happen to `mixed`?",
+            "In `one_pass`, you multiplied `total` by a factor when the maximum grew. By which "
+            "factor do you have to multiply `mixed`?",
             place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, anew=True),
             "your kernel starts again with each tile and forgets the maximum and the rows of the "
             "earlier tiles",
-            "What should a thread still know when the next tile begins?",
+            "Which results of the earlier tiles does a thread still need when the next "
+            "tile begins?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, begins=0.0),
             "`top` is 0 if all scores so far are below 0",
-            "What value does `top` start with, and is every score larger than that?",
+            "`top` has to start with a value below every possible score. Which float is below all "
+            "others?",
             place=("largest", "first"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=0.0),
             "each tile has a maximum of its own that ignores the earlier tiles",
-            "Which maximum does a thread already know when a tile begins?",
+            "When a tile begins, a thread already knows the maximum of the earlier tiles. Where "
+            "does your kernel use this maximum?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=-math.inf),
             "each tile has a maximum of its own that ignores the earlier tiles",
-            "Which maximum does a thread already know when a tile begins?",
+            "When a tile begins, a thread already knows the maximum of the earlier tiles. Where "
+            "does your kernel use this maximum?",
         ),
         WrongIdea(
             _rescaled_without_maximum,
             "your kernel rescales the old mixture, but it subtracts no maximum in the new weights",
-            "Besides s[j], which number belongs in the exponent?",
+            "Which number has to be subtracted from s[j] in the exponent?",
             place=("exponential",),
         ),
         WrongIdea(
             _without_maximum,
             "your kernel never subtracts the maximum",
-            "Besides s[j], which number belongs in the exponent?",
+            "Which number has to be subtracted from s[j] in the exponent?",
             place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, late=True),
             "your kernel rescales the new terms of a tile together with the old mixture",
-            "Which maximum do the new weights already contain? And what is there to rescale "
-            "before the first tile?",
+            "The new weights are already computed with the new maximum. Rescale `mixed` before you "
+            "add them.",
             place=("exponential",),
         ),
         WrongIdea(
@@ -197,8 +202,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows - rows % TILE),
-            "your kernel multiplies every weight of a tile by the first row of that tile",
-            "Which row of V belongs to s[j]?",
+            "your kernel multiplies every weight of a tile by the first row of V in that tile",
+            "By which row of V should the weight of key j be multiplied?",
             place=("load", "V"),
         ),
         WrongIdea(
@@ -210,8 +215,8 @@ TASK = Task(
         WrongIdea(
             _shrunk_key_by_key,
             "your kernel rescales everything once for each key, even the newest terms",
-            "How often does `top` change in one tile? So how often should the line that rescales "
-            "run?",
+            "`top` has to change only once per tile. How many times per tile does your kernel run "
+            "the line that rescales `mixed`?",
             place=("exponential", "other"),
         ),
         WrongIdea(
@@ -241,16 +246,18 @@ TASK = Task(
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: 0.0),
             "only the last tile counts, because the mixture starts again with each tile",
-            "What should a thread still know when the next tile begins?",
+            "Which results of the earlier tiles does a thread still need when the next "
+            "tile begins?",
         ),
     ),
     formula="out[t] = sum of exp(s[j] - top) * V[j], tiles 0 … t",
     hints=(
-        "First find the new maximum, in one loop over the 8 keys of the tile. It is the largest "
-        "of the old maximum and these 8 scores.",
-        "By what factor do all old weights shrink? The whole mixture shrinks by the same factor.",
-        "Multiply `mixed` by the factor once. Then add the eight numbers of column x, each "
-        "multiplied by its weight. Compute the weights with the new maximum.",
+        "First find the new maximum, in one loop over the 8 keys of the tile. The new maximum is "
+        "the largest of the old maximum and the 8 scores of the tile.",
+        "When the maximum grows, by what factor do all old weights shrink? The whole mixture "
+        "shrinks by the same factor.",
+        "Multiply `mixed` by the factor once per tile. Then add the eight numbers of column x, "
+        "each multiplied by its weight. Compute the weights with the new maximum.",
     ),
     given='''\
 import math

@@ -15,7 +15,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, j, a, b0, b1):
-    """Add one product of fragments to piece j of the sums, which is 16 x 8."""
+    """Multiply two fragments, and add the 16 x 8 product to sums[j]."""
     four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
@@ -23,8 +23,8 @@ def add_product(sums, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def mix_values(mixed, P, sV):
-    """mixed += P @ sV. P is 16 x 32, in four pieces of 16 x 8, and sV is 32 x 64. `mixed` has eight
-    pieces of 16 x 8."""
+    """mixed += P @ sV. P is 16 x 32, in four fragments of 16 x 8, and sV is 32 x 64. `mixed` has
+    eight fragments of 16 x 8."""
     lane = np.uint32(cuda.threadIdx.x) % 32
     for k in range(2):  # each step takes 16 keys
         a = ...
@@ -78,8 +78,8 @@ def _tiles(P: Any, V: Any, last_alone: bool) -> Any:
 
 
 NEIGHBOURS = (
-    "A word holds two neighbouring numbers of one row. Which of a lane's four numbers are "
-    "neighbours?"
+    "A word of A holds two neighbouring numbers of one row. Which of the numbers P[j, 0] to P[j, "
+    "3] are neighbours in a row?"
 )
 NAMES = tuple(
     f"the {keys} keys of row g{below}" for keys in ("first", "last") for below in ("", " + 8")
@@ -90,8 +90,8 @@ ORDERS = tuple(
         "word 0 of A holds {}, word 1 {}, word 2 {} and word 3 {}".format(
             *(NAMES[word] for word in order)
         ),
-        "Which numbers does each word of A hold in the figure of lesson 10, and in which piece of "
-        "P are they?",
+        "In the figure of lesson 10, look up which numbers each word of A holds. Which fragment "
+        "P[j] holds these numbers?",
         WORD,
     )
     for order in permutations(range(4))
@@ -101,14 +101,15 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: in_parts(P, lambda part: in_order(part, (0, 2, 1, 3))) @ V,
         "words 1 and 2 of A are swapped",
-        "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right of word 0. In "
-        "which piece of P is each of these words?",
+        "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right of word 0. Which "
+        "fragment P[j] holds the numbers of each word?",
         WORD,
     ),
     (
         lambda P, V: pairs_exchanged(P) @ V,
         "the two numbers of each word of A are swapped",
-        "Which of the two numbers of a word belongs in its lower half?",
+        "A word of A packs two neighbouring columns of one row. Which of the two numbers belongs "
+        "in the lower half of the word?",
         WORD,
     ),
     *(
@@ -130,38 +131,42 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, EIGHT_TWICE]) @ V,
-        "your kernel uses the first of every two pieces of P twice and never the second",
-        "16 keys take up two pieces of P. Which words of A come from the second piece?",
+        "for every 16 keys, your kernel uses the weights of the first 8 twice and never those of "
+        "the last 8",
+        "The weights of 16 keys are in two fragments, P[2 * k] and P[2 * k + 1]. Which words of A "
+        "come from the second fragment?",
         WORD,
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, [*range(8, 16)] * 2]) @ V,
-        "your kernel uses the second of every two pieces of P twice and never the first",
-        "16 keys take up two pieces of P. Which words of A come from the first piece?",
+        "for every 16 keys, your kernel uses the weights of the last 8 twice and never those of "
+        "the first 8",
+        "The weights of 16 keys are in two fragments, P[2 * k] and P[2 * k + 1]. Which words of A "
+        "come from the first fragment?",
         WORD,
     ),
     (
         lambda P, V: P[EIGHT_TWICE] @ V,
         "the lower eight rows of O repeat the upper eight",
-        "Which of a lane's four numbers are in row g + 8?",
+        "Which of the numbers P[j, 0] to P[j, 3] are in row g + 8?",
         WORD,
     ),
     (
         lambda P, V: P[[*range(8, 16)] * 2] @ V,
         "the upper eight rows of O repeat the lower eight",
-        "Which of a lane's four numbers are in row g?",
+        "Which of the numbers P[j, 0] to P[j, 3] are in row g?",
         WORD,
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16)] * 2]] @ V,
-        "in each tile, your kernel uses the weights of the first 16 keys for the next 16, too",
-        "Which two pieces of P does iteration k of your loop need?",
+        "in each tile, your kernel uses the weights of the first 16 keys for the next 16 keys, too",
+        "Which two fragments of P hold the weights of the 16 keys in iteration k?",
         WORD,
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]] @ V,
-        "in iteration k = 1, your kernel takes the weights from piece 1 of P onwards",
-        "How many pieces of P does one iteration use? With which piece does iteration k = 1 begin?",
+        "in iteration k = 1, your kernel starts with fragment P[1] of the weights",
+        "Each iteration uses two fragments of P. With which fragment should iteration k = 1 begin?",
         WORD,
     ),
     (
@@ -173,59 +178,61 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P @ V[[t + k + r for t in (0, TILE) for k in range(2) for r in range(16)]],
         "from one iteration to the next, your kernel moves down V by 1 row instead of 16",
-        "How many rows of V does one iteration use? At which row does iteration k = 1 begin?",
+        "Each iteration uses 16 rows of V. At which row of V should iteration k = 1 begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]],
         "in iteration k = 1, your kernel reads V from row 8 on",
-        "How many rows of V does one iteration use? At which row does iteration k = 1 begin?",
+        "Each iteration uses 16 rows of V. At which row of V should iteration k = 1 begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ blocks_turned(V),
         "each 8 x 8 matrix of V is transposed",
-        "Each word of B runs down a column of V. Which of the two `ldmatrix` instructions loads "
-        "such words?",
+        "Each word of B holds two numbers from one column of V, one below the other. Which of the "
+        "two `ldmatrix` instructions loads such words?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sV"),
     ),
     (
         lambda P, V: P @ quarters_exchanged(V),
         "in each 16 x 16 part of V, the upper right and the lower left quarters are swapped",
-        "Which two of the four words belong to the same eight columns?",
+        "Which two of the four words from `ldmatrix_x4_trans` belong to the same eight columns of "
+        "V?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V, EIGHT_TWICE),
         "in every 16 rows of V, your kernel uses the first 8 twice and never the last 8",
-        "Which lanes should point at the last 8 of 16 rows?",
+        "Which lanes have to give `ldmatrix_x4_trans` the addresses of the last 8 of the 16 rows?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V.T, EIGHT_TWICE).T,
         "in every 16 columns of V, your kernel uses the first 8 twice and never the last 8",
-        "Which lanes should point at the second of two pieces of V?",
+        "Which lanes have to give `ldmatrix_x4_trans` the addresses of the last 8 of the 16 "
+        "columns?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V.T, [*range(8, 16), *range(8)]).T,
         "in every 16 columns of O, the first 8 and the last 8 are swapped",
-        "You get four words. Which two of them do you multiply for piece j of the sums, and which "
-        "two for piece j + 1?",
+        "`ldmatrix_x4_trans` returns four words. Which two of them belong to the columns of "
+        "mixed[j], and which two to the columns of mixed[j + 1]?",
         PRODUCT,
     ),
     (
         lambda P, V: P @ V[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
         "from one `ldmatrix_x4_trans` to the next, your kernel moves on by 8 columns of V instead "
         "of 16",
-        "How many pieces does one `ldmatrix_x4_trans` fetch? At which piece does the next one "
-        "begin?",
+        "One `ldmatrix_x4_trans` loads 16 columns of V, which are two 16-byte pieces of each row. "
+        "At which piece should the next `ldmatrix_x4_trans` begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[:, [*range(16)] * 4],
         "your kernel uses the first 16 columns of V for all 64 columns",
-        "Which pieces of V do the words for the sums j and j + 1 come from?",
+        "From which columns of V do the words for mixed[j] and mixed[j + 1] have to come?",
         FETCH,
     ),
     (
@@ -236,20 +243,23 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P @ as_if_in_order(V),
-        "your kernel reads the pieces of V as if they were stored in order",
-        "At which index does a piece of a row begin, according to `piece_at`?",
+        "your kernel reads V as if the 16-byte pieces of each row were stored in order",
+        "`piece_at` returns the index at which a 16-byte piece of a row begins. Does your kernel "
+        "use this index?",
         FETCH,
     ),
     (
         lambda P, V: _tiles(P, V, False),
         "the sums contain only the values of the last tile",
-        "`mix_values` should add to `mixed`. What does `mixed` hold when the second tile begins?",
+        "`mix_values` should add to `mixed`. When the second tile begins, `mixed` already holds "
+        "the result of the first tile.",
         PRODUCT,
     ),
     (
         lambda P, V: _tiles(P, V, True),
         "the sums include only the last 16 keys",
-        "`mix_values` should add to `mixed`. What does `mixed` hold when iteration k = 1 begins?",
+        "`mix_values` should add to `mixed`. When iteration k = 1 begins, `mixed` already holds "
+        "the result of iteration k = 0.",
         PRODUCT,
     ),
     *ORDERS,
@@ -276,20 +286,20 @@ TASK = Task(
     ),
     formula="O = P @ V, with the weights P rounded to bfloat16",
     hints=(
-        "In the figure of lesson 10, compare a lane's four elements of C with the numbers in "
-        "its words of A. Which rows and which columns are they in?",
-        "A has 16 columns, but C has only 8. So words 0 and 1 come from piece 2 * k of P, and "
-        "words 2 and 3 come from the piece to its right. `pack_bf16(low, high)` rounds two "
-        "numbers and packs them into one word.",
-        "V plays the role of B in `warp_product` of lesson 10. Load the 16 rows from 16 * k "
-        "on with `ldmatrix_x4_trans`, where lanes 16 to 31 point at the next piece, and call "
+        "In the figure of lesson 10, compare a lane's four elements of C with the numbers in its "
+        "words of A. Are these numbers in the same rows and columns?",
+        "In an `mma`, A has 16 columns, but C has only 8. So words 0 and 1 of A come from P[2 * "
+        "k], and words 2 and 3 come from P[2 * k + 1]. `pack_bf16(low, high)` rounds two numbers "
+        "and packs them into one word.",
+        "V takes the place of B in `warp_product`. Load the 16 rows from 16 * k on with "
+        "`ldmatrix_x4_trans`, where lanes 16 to 31 point at the next 16-byte piece. Then call "
         "`add_product` twice.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", FETCHED),
     another=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", RIGHT_THEN_DOWN),
-    compared="This version points the lanes first across V and then down, as in `score_tile`. So "
-    "the first and the third word belong to one piece of the sums.",
+    compared="In this version, lanes 8 to 15 give the addresses of the columns to the right, as in "
+    "`score_tile`. So the first and the third word belong to mixed[j].",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
@@ -321,6 +331,6 @@ def caller(P, V, O):
             O[c // 2 * 8 + lane // 4, 8 * j + lane % 4 * 2 + c % 2] = mixed[j, c]
 ''',
     par=9,
-    meaning="One `mma` leaves its results in exactly the form in which the next one takes its "
-    "operand, so the weights never left the registers. They were only rounded.",
+    meaning="One `mma` leaves its results in exactly the lanes in which the next `mma` needs them "
+    "as an operand, so the weights never left the registers. They were only rounded to bfloat16.",
 )

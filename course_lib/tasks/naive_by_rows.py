@@ -19,8 +19,8 @@ TASK = Task(
         "You have already written both halves: `outer_product` finds a thread's element and "
         "checks that it is inside C, and `one_dot_product` computes the sum.",
         "`cuda.grid(2)` returns x first, then y. Here x is the row.",
-        "Take the sum of `one_dot_product`, and replace its zeros with the row and the column of "
-        "the thread.",
+        "Copy the sum from `one_dot_product`, and replace the zeros in its indices with the row "
+        "and the column of the thread.",
     ),
     given='''\
 @cuda.jit

@@ -73,7 +73,8 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, [*range(8)] * 2] @ B,
             "your kernel uses the left half of A twice and never the right half",
-            "Which lanes should point at the right half of a row of A?",
+            "Which lanes have to give `ldmatrix_x4` the addresses of the right halves of the rows "
+            "of A?",
             place=FROM_A,
         ),
         WrongIdea(
@@ -90,23 +91,24 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
-            "the lanes point at the pieces of A in order, two in each row",
-            "Each row of A has two pieces. By how many numbers must the addresses that lanes 0 "
-            "and 1 give differ?",
+            "the lanes give the addresses of the 16-byte halves of the rows in order, two lanes "
+            "for each row",
+            "Lanes 0 and 1 have to give the addresses of rows 0 and 1 of A. How many numbers apart "
+            "are these two rows?",
             place=FROM_A,
         ),
         WrongIdea(
             lambda A, B: A[:1, [*range(8)] * 2].repeat(16, 0) @ B,
-            "every lane points at the first elements of A",
-            "Each lane gives the address of one row. Which row belongs to lane 5?",
+            "all lanes give the address of the first element of A",
+            "Each lane gives the address of one row. Which row of A does lane 5 have to point at?",
             place=FROM_A,
         ),
         WrongIdea(
             lambda A, B: rows_of_eight(A) @ B,
             "lanes 16 to 31 point one row further down, and lanes 8 to 15 and 24 to 31 point at "
             "the right half of a row",
-            "`ldmatrix` loads the lower left quarter of A second. Which lanes should point at "
-            "that quarter?",
+            "The second matrix that `ldmatrix_x4` loads should be the lower left quarter of A. "
+            "Which eight lanes give the addresses of its rows?",
             place=FROM_A,
         ),
     ),

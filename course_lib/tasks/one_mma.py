@@ -105,10 +105,9 @@ def _orders() -> list[WrongIdea]:
     return [
         WrongIdea(
             lambda A, B, order=order: in_order(A, order) @ B,
-            "word 0 holds the {} quarter of A, word 1 the {}, word 2 the {}, and word 3 the "
-            "{}".format(*(names[each] for each in order)),
-            "In the figure above, which quarter of A is in word 1 of lane 0, which is in word 2, "
-            "and which is in word 3?",
+            "word 0 comes from the {} quarter of A, word 1 from the {}, word 2 from the {}, and "
+            "word 3 from the {}".format(*(names[each] for each in order)),
+            "In the figure above, which quarters of A do words 1, 2 and 3 of lane 0 come from?",
             place=("load", "A"),
         )
         for order in permutations(range(4))
@@ -122,13 +121,13 @@ def _single_words() -> list[WrongIdea]:
         (
             lambda word: word.T,
             "word {word} of {name} is transposed",
-            "Does g count the rows or the columns of the matrix? And do the two numbers of a word "
-            "share a row or a column?",
+            "Does g count the rows or the columns of the matrix? Are the two numbers of a word in "
+            "the same row or in the same column?",
         ),
         (
             pairs_exchanged,
             "the two numbers of word {word} of {name} are swapped",
-            "Which of the two numbers of a word belongs in its lower half?",
+            "Each word packs two numbers. Which of the two belongs in the lower half of the word?",
         ),
         (
             words_overlap,
@@ -194,13 +193,14 @@ def _words_again() -> list[WrongIdea]:
 ACROSS_FIRST = WrongIdea(
     lambda A, B: quarters_exchanged(A) @ B,
     "the upper right and the lower left quarters of A are swapped",
-    "Word 1 of A is not to the right of word 0. Where is word 1?",
+    "Word 1 of A does not come from the quarter to the right of word 0. In the figure above, which "
+    "quarter does word 1 come from?",
     place=("load", "A"),
 )
 NOT_TURNED = WrongIdea(
     lambda A, B: A @ halves_turned(B),
     "each half of B is transposed",
-    "In B, are the two numbers of a word side by side, or is one below the other?",
+    "In the matrix B, are the two numbers of a word side by side, or is one below the other?",
     place=("load", "B"),
 )
 
@@ -223,25 +223,26 @@ TASK = Task(
         WrongIdea(
             lambda A, B: quarters_exchanged(A) @ halves_turned(B),
             "two quarters of A are swapped, and each half of B is transposed",
-            "Word 1 of A is below word 0, and a word of B runs down a column.",
+            "Word 1 of A comes from the quarter below word 0, and each word of B holds two numbers "
+            "from one column of B.",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: quarters_turned(A) @ B,
             "each quarter of A is transposed",
-            "g counts the rows of A. What does t count?",
+            "In each quarter of A, g counts the rows. What does t count?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: pairs_exchanged(A) @ B,
             "the two numbers of each word of A are swapped",
-            "Which of the two numbers of a word belongs in its lower half?",
+            "Each word packs two numbers. Which of the two belongs in the lower half of the word?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ pairs_exchanged(B.T).T,
             "the two numbers of each word of B are swapped",
-            "Which of the two numbers of a word belongs in its lower half?",
+            "Each word packs two numbers. Which of the two belongs in the lower half of the word?",
             place=("load", "B"),
         ),
         WrongIdea(
@@ -301,9 +302,9 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", WITH_LOOP),
-    compared="This version loops over the halves of A and B. The order of the loops gives the "
-    "order of the words, which run down first.",
+    compared="This version loops over the halves of A and B. Its inner loop goes down, so words 0 "
+    "and 1 come from the left half of A.",
     par=8,
-    meaning="One instruction did 2,048 multiply-adds. The picture shows which lane holds which "
-    "sums: this is the fragment of C.",
+    meaning="One instruction did 2,048 multiply-adds. The picture shows which four sums each lane "
+    "holds. These sums are the lane's fragment of C.",
 )

@@ -50,8 +50,8 @@ TASK = Task(
                 ),
             ),
             "before the first score `top` is -inf, so exp(… - top) is infinite",
-            "The old maximum belongs in only one exponent. Which one is it, and does your kernel "
-            "subtract the maximum there?",
+            "An exponent becomes infinite if -inf is subtracted in it. In which exponent does your "
+            "kernel subtract the old maximum?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -63,19 +63,20 @@ TASK = Task(
                 ),
             ),
             "`top` is 0 if all scores so far are below 0",
-            "What value does `top` start with, and is every score larger than that?",
+            "`top` has to start with a value below every possible score. Which float is below all "
+            "others?",
             place=("largest", "first"),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (top, total * _exp(top - new) + 1)),
             "`top` stays -inf forever",
-            "Which line gives `top` its next value?",
+            "Which line of your loop should store the new maximum in `top`?",
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score - new))),
             "the terms added before a new maximum still use the old maximum",
-            "Each old term is exp(s[j] - top) and should become exp(s[j] - new). Which single "
-            "factor corrects all of these terms at once, and so their sum?",
+            "Each old term is exp(s[j] - top) and should become exp(s[j] - new). By which factor "
+            "do you have to multiply the sum of these terms?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -92,8 +93,8 @@ TASK = Task(
                     total * _exp(top - new) + (_exp(score - new) if score <= top else 0),
                 ),
             ),
-            "a new maximum shrinks the old terms, but your kernel does not add a term for the new "
-            "maximum itself",
+            "when a new maximum appears, your kernel rescales the old terms, but it does not add a "
+            "term for the new maximum itself",
             "What is exp(s[i] - top) if s[i] is the new top?",
             place=("exponential", "first"),
         ),
@@ -112,7 +113,7 @@ TASK = Task(
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score))),
             "your kernel never subtracts the maximum",
-            "Besides s[j], which number belongs in the exponent?",
+            "Which number has to be subtracted from s[j] in the exponent?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -127,7 +128,8 @@ TASK = Task(
                 lambda top, total, new, score: (new, (total + _exp(score - new)) * _exp(top - new)),
             ),
             "your kernel rescales the newest term together with the old ones",
-            "Which maximum was subtracted from the score in the newest term?",
+            "The newest term is already computed with the new maximum. Rescale the old sum before "
+            "you add this term.",
             place=("exponential",),
         ),
         WrongIdea(
@@ -139,7 +141,8 @@ TASK = Task(
                 ),
             ),
             "`top` takes the value of every score, even of a smaller one",
-            "May `top` ever become smaller?",
+            "`top` should be the largest score so far. Can the largest score so far ever become "
+            "smaller?",
         ),
         WrongIdea(
             lambda s: _walk(
@@ -150,14 +153,15 @@ TASK = Task(
                 ),
             ),
             "your kernel multiplies the old sum by the newest term",
-            "The old terms contain `top`. By how much has the maximum grown since then?",
+            "The old terms were computed with the old maximum. Which factor turns exp(s[j] - old) "
+            "into exp(s[j] - new)?",
             place=("exponential",),
         ),
     ),
     formula="kept[i] = sum of exp(s[j] - top) for j up to i, and top",
     hints=(
         "Take the scores 1 and 3. After the first score, top is 1, and the sum is exp(1 - 1). "
-        "After the second score, top is 3. What happens to the first term?",
+        "After the second score, top is 3. What does the first term have to become?",
         "exp(1 - 3) is exp(1 - 1) * exp(1 - 3). The factor is exp(old top - new top), and it is "
         "the same for every term.",
         "Find the new maximum, rescale the old sum, and add the new term. Discard the old maximum "
@@ -213,6 +217,6 @@ def one_pass(s, kept):
     compared="This version computes one exponential for each score instead of two, since one of "
     "the two exponents is always 0.",
     par=4,
-    meaning="You need one pass and two numbers, no matter how long the row is. This is the "
-    "**online softmax**.",
+    meaning="You need only one pass over a row, and you keep only two numbers, no matter how long "
+    "the row is. This is the **online softmax**.",
 )

@@ -50,10 +50,12 @@ TASK = Task(
     uses=("load_tile",),
     formula="C = A @ B",
     hints=(
-        "Which rows of A and which columns of B does a block need? Where do its tiles begin?",
-        "The tile of A begins at `A[first_row, 0]`, the tile of B at `B[0, first_column]`.",
+        "Which rows of A and which columns of B does a block need? At which element of A and at "
+        "which element of B do its two tiles begin?",
+        "The tile of A begins at `A[first_row, 0]`, and the tile of B begins at `B[0, "
+        "first_column]`.",
         "Load the two tiles, wait at a barrier, and add up 16 products. Only the store needs a "
-        "guard.",
+        "guard, because `load_tile` guards the loads.",
     ),
     given='''\
 @cuda.jit
@@ -103,19 +105,21 @@ def one_tile_product(A, B, C):
     compared="This version writes out the loads. Each load needs only one bounds check, since K is "
     "16.",
     par=10,
-    meaning="Each thread loaded 2 numbers and used 32, because the block shares them. For any "
-    "K, you only have to continue with the next pair of tiles.",
+    meaning="Each thread loaded 2 numbers and used 32, because all threads of a block share the "
+    "two tiles. For any K, you only have to continue with the next pair of tiles.",
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a @ each_tile_turned(b),
             "your kernel swaps row and column when it reads the tile of B",
-            "k runs down a column of B. Which index of `sB` is the row?",
+            "k runs down a column of B, so k is a row of the tile. Is the row the first or the "
+            "second index of `sB`?",
             place=("sum",),
         ),
         WrongIdea(
             lambda a, b: each_tile_turned(a.T).T @ b,
             "your kernel swaps row and column when it reads the tile of A",
-            "k runs along a row of A. Which index of `sA` is the column?",
+            "k runs along a row of A, so k is a column of the tile. Is the column the first or the "
+            "second index of `sA`?",
             place=("sum",),
         ),
         WrongIdea(
@@ -128,35 +132,38 @@ def one_tile_product(A, B, C):
             lambda a, b: first_sixteen_rows(a) @ b,
             "in every block below the first 16 rows, the tile of A begins to the right of A and "
             "holds only zeros",
-            "`load_tile` takes the first row of the tile and then its first column. What do you "
-            "pass for each of them?",
+            "`load_tile` takes the first row of the tile and then its first column. Which row and "
+            "which column does your kernel pass?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ first_sixteen_rows(b.T).T,
             "in every block to the right of the first 16 columns, the tile of B begins below B "
             "and holds only zeros",
-            "`load_tile` takes the first row of the tile and then its first column. What do you "
-            "pass for each of them?",
+            "`load_tile` takes the first row of the tile and then its first column. Which row and "
+            "which column does your kernel pass?",
             place=("load", "B"),
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ rows_twice_as_far(b.T).T,
             "your kernel adds `threadIdx.y` twice to the row of A and `threadIdx.x` twice to the "
             "column of B",
-            "`load_tile` adds `threadIdx` itself. Where does the block's tile begin?",
+            "`load_tile` already adds `threadIdx`. Which row and column does it need for the start "
+            "of the tile?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: rows_twice_as_far(a) @ b,
             "your kernel adds `threadIdx.y` twice to the row of A",
-            "`load_tile` adds `threadIdx.y` itself. In which row of A does the tile begin?",
+            "`load_tile` already adds `threadIdx.y`. In which row of A does the block's "
+            "tile begin?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ rows_twice_as_far(b.T).T,
             "your kernel adds `threadIdx.x` twice to the column of B",
-            "`load_tile` adds `threadIdx.x` itself. In which column of B does the tile begin?",
+            "`load_tile` already adds `threadIdx.x`. In which column of B does the block's tile "
+            "begin?",
             place=("load", "B"),
         ),
     ),

@@ -14,8 +14,8 @@ import math
 def online_rows(S, mixed, top, total):
     """Turn a tile's scores into weights, S = exp(S - top). Before that, raise `top` to the largest
     score of the row so far, and multiply `total` and `mixed` by exp(old top - new top). Then add
-    this lane's own weights to `total`. S has four pieces of 16 x 8, and `mixed` has eight."""
-    # h = 0 is row g, with the numbers [j, 0] and [j, 1] of piece j, top[0] and total[0].
+    this lane's own weights to `total`. S has four fragments of 16 x 8, and `mixed` eight."""
+    # h = 0 is row g, with the numbers [j, 0] and [j, 1], top[0] and total[0].
     # h = 1 is row g + 8, with [j, 2] and [j, 3], top[1] and total[1].
     for h in range(2):
         new = top[h]
@@ -131,13 +131,15 @@ def softened(
 
 
 FACTOR, MIXED = ("exponential", "first"), ("named", "mixed")
-SHRINK = "What has to happen to everything that was added up with the old maximum?"
+SHRINK = (
+    "By which factor do you have to multiply everything that was added up with the old maximum?"
+)
 IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     *(
         (
             lambda S, masks=masks: softened(S, masks),
             f"each lane takes the maximum of only {who}, so a row has several maxima",
-            "Which lanes hold the rest of this row, and how does this lane get their numbers?",
+            "Which other lanes hold scores of the same row, and how can a lane get their numbers?",
             ("largest",),
         )
         for masks, who in EXCHANGES
@@ -163,78 +165,85 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda S: softened(S, late=True),
         "your kernel rescales the new weights of a tile together with the old sum",
-        "Which maximum do the new weights already contain?",
+        "The new weights are already computed with the new maximum. Rescale the old sum before you "
+        "add them.",
         ("sum",),
     ),
     (
         lambda S: softened(S, forgets=True),
         "each tile has a maximum of its own that ignores the earlier tiles",
-        "Which maximum does a lane already know when a tile begins?",
+        "When a tile begins, a lane already knows the maximum of the earlier tiles. Where does "
+        "your kernel use this maximum?",
         ("largest",),
     ),
     (
         lambda S: softened(S, keeps=True),
-        "the maximum is lost after each tile, so the next tile multiplies all earlier ones by 0",
-        "Which line gives `top` its next value?",
+        "the maximum is lost after each tile, so the next tile multiplies the results of all "
+        "earlier tiles by 0",
+        "Which line of your function should store the new maximum in `top`?",
         FACTOR,
     ),
     (
         lambda S: softened(S, begins=0.0),
         "the maximum of a row is 0 if all of its scores are below 0",
-        "With what value does the maximum of a row start? Is every score larger than that?",
+        "The maximum of a row has to start with a value below every possible score. Which float is "
+        "below all others?",
         ("largest",),
     ),
     (
         lambda S: softened(S, shifted=False),
         "your kernel computes the weights without subtracting a maximum",
-        "Besides the score, which number belongs in the exponent?",
+        "Which number has to be subtracted from the score in the exponent?",
         ("exponential",),
     ),
     (
         lambda S: softened(S, pieces=4),
-        "your kernel rescales only the first four pieces of `mixed`",
-        "How many pieces does S have, and how many does `mixed` have?",
+        "your kernel rescales only mixed[0] to mixed[3]",
+        "S has four fragments, S[0] to S[3]. How many fragments does `mixed` have?",
         MIXED,
     ),
     (
         lambda S: softened(S, rows=[*range(8, 16), *range(8)]),
         "the factors of rows g and g + 8 are swapped",
-        "Which of a lane's four numbers are in row g, and which in row g + 8?",
+        "Which of the numbers mixed[j, 0] to mixed[j, 3] are in row g, and which are in row g + 8?",
         MIXED,
     ),
     (
         lambda S: softened(S, by_column=True),
         "your kernel rescales the even columns of both rows by the factor of row g, and the odd "
         "columns by the factor of row g + 8",
-        "Which of a lane's four numbers are in row g, and which in row g + 8?",
+        "Which of the numbers mixed[j, 0] to mixed[j, 3] are in row g, and which are in row g + 8?",
         MIXED,
     ),
     (
         lambda S: softened(S, early=True),
         "your kernel adds up the sums of the four lanes after each tile, so earlier tiles count "
         "several times",
-        "After an exchange, all four lanes have the whole sum. What does the next exchange add up?",
+        "After the first exchange, each of the four lanes has the whole sum of the row. If you "
+        "exchange these sums again after the next tile, how many times do the earlier weights "
+        "count?",
         ("exchange", "sum", "read"),
     ),
     *(
         (
             lambda S, parity=parity: softened(S, adds=[1 - (c + parity) % 2 for c in range(TILE)]),
             "each lane adds only every other one of its weights to its sum",
-            "How many numbers of a row does a lane hold in each piece?",
+            "In each fragment S[j], how many numbers of a row does a lane hold?",
             ("sum",),
         )
         for parity in range(2)
     ),
     (
         lambda S: softened(S, adds=[int(c >= TILE - 8) for c in range(TILE)]),
-        "the sums contain only the weights of the last piece",
-        "How many pieces does a tile have, and which of them does your kernel add up?",
+        "the sums contain only the weights in S[3], the last fragment of a tile",
+        "A tile has four fragments, S[0] to S[3]. Which of them does your kernel add up?",
         ("sum",),
     ),
     (
         lambda S: softened(S, total=-1, mixed=-1),
         "your kernel multiplies by the inverse of the right factor",
-        "A larger maximum makes all old weights smaller. Which sign must the exponent have?",
+        "A larger maximum makes all old weights smaller. Must the exponent be positive "
+        "or negative?",
         ("exponential",),
     ),
 )
@@ -257,21 +266,20 @@ TASK = Task(
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
     formula="out[i] = row i of mixed, then its total and its top",
     hints=(
-        "Start with row g only. In each piece, a lane has two scores of this row. Find the "
-        "maximum of these, and then the maximum over the four lanes with the exchanges of "
+        "Start with row g only. In each fragment S[j], a lane has two scores of row g. Find the "
+        "maximum of these scores, and then the maximum over the four lanes, with the exchanges of "
         "`quad_sum`, because all four lanes need it.",
-        "Now do what `mix_tiles` of lesson 11 does: multiply everything that was collected "
-        "with the old maximum by exp(top[h] - new). That is total[h], and this row's two "
-        "numbers in each of the eight pieces of `mixed`.",
-        "Then replace each score by its weight, and add the weight to total[h]. Do not "
-        "exchange sums: each lane collects its own part, and one `quad_sum` after the last "
-        "tile is enough.",
+        "Now do what `mix_tiles` of lesson 11 does: multiply everything that was added up with the "
+        "old maximum by exp(top[h] - new). Here, this means total[h] and the row's two numbers in "
+        "each fragment of `mixed`.",
+        "Then replace each score by its weight, and add the weight to total[h]. Do not exchange "
+        "the sums yet: one `quad_sum` after the last tile is enough.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", ONLY_IF_IT_GROWS),
-    compared="This version rescales only if the maximum has grown. After a few tiles this is rare, "
-    "so most of the 32 multiplications are saved.",
+    compared="This version rescales only if the maximum has grown. After a few tiles, the maximum "
+    "rarely grows, so most of the 32 multiplications are saved.",
     caller='''\
 @cuda.jit
 def caller(S, out):

@@ -15,13 +15,13 @@ TASK = Task(
         WrongIdea(
             lambda a, b: a[:, None] + b,
             "your kernel adds `a[row]` and `b[column]` instead of multiplying them",
-            "What should happen to `a[row]` and `b[column]`?",
+            "Which operator does the formula put between `a[row]` and `b[column]`?",
         ),
     ),
     formula="C[row, column] = a[row] * b[column]",
     hints=(
-        "You need three lines, as in lesson 00. Which element belongs to this thread? Is it "
-        "inside C? What does the thread write?",
+        "You need three lines, as in lesson 00: one finds the thread's element, one checks that "
+        "this element is inside C, and one writes it.",
         "`cuda.grid(2)` returns x first, and here x is the column.",
     ),
     given='''\

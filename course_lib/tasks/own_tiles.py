@@ -68,12 +68,13 @@ TASK = Task(
     ),
     formula="L[y] = log of the sum of exp(S[y, j]) over j < 32 * (y + 1)",
     hints=(
-        "Which lanes write `handed[y, j]`, and which lanes read it? Is any other warp involved?",
+        "Which lanes write row y of `handed`, and which lanes read it? Does any other warp use "
+        "this row?",
         "`cuda.syncthreads()` waits for the whole block, but warp 0 has only one iteration. "
         "`cuda.syncwarp()` waits only for the lanes of the same warp.",
-        "You need two waits, as in lesson 05. After the first, all lanes have written their "
-        "scores, so they can be read. After the second, all lanes have read them, so they can be "
-        "overwritten.",
+        "You need two waits, as in lesson 05. After the first wait, all lanes have written their "
+        "scores, so the scores can be read. After the second wait, all lanes have read the scores, "
+        "so the scores can be overwritten.",
     ),
     given=_HEAD + _MAXIMUM + _TAIL,
     answer=_HEAD + _WAIT + _MAXIMUM + _WAIT + _TAIL,

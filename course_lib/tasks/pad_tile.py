@@ -16,8 +16,10 @@ TASK = Task(
     asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
     formula="B[row, column] = A[column, row]",
     hints=(
-        "Which width of the tile makes the bank move on by one from each row to the next?",
-        "The second size of the array is the length of a row. You need not use the whole row.",
+        "How long must a row of the tile be, so that neighbouring elements of a column are in "
+        "neighbouring banks?",
+        "The second size of the shared array is the length of a row. You need not use all elements "
+        "of a row.",
     ),
     given='''\
 @cuda.jit

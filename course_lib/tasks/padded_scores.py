@@ -61,7 +61,7 @@ TASK = Task(
         WrongIdea(
             _keys_that_overlap,
             "the keys of each block begin only 16 rows after those of the previous block",
-            "How many keys does a block have? In which row of K do those of block (1, 0) begin?",
+            "How many keys does a block have? In which row of K do the keys of block (1, 0) begin?",
             place=("load", "K", "row"),
         ),
         WrongIdea(
@@ -80,7 +80,7 @@ TASK = Task(
         WrongIdea(
             lambda Q, K: Q[:, -1:] @ K[:, -1:].T,
             "each product overwrites the sum, so only the last product is left in each score",
-            "What happens to the sum from one k to the next?",
+            "What should the sum still contain from the earlier values of k?",
             place=("sum",),
         ),
     ),

@@ -26,7 +26,7 @@ TASK = Task(
     asks=("shared-memory", "race-free"),
     formula="y[i] = x[i + 1], and the last thread of a block gets the block's first number",
     hints=(
-        "Let each thread store its number where the whole block can read it.",
+        "Let each thread store its number in shared memory, where the whole block can read it.",
         "Which number does thread t of a block take, and is it certain that this number has "
         "already been stored?",
         "`(t + 1) % 64` is 0 for the last thread.",
@@ -62,8 +62,8 @@ def pass_it_on(x, y):
     cuda.syncthreads()
     y[i] = numbers[t + 1]
 ''',
-    compared="This version has one extra element instead of a remainder: it holds the first "
-    "number a second time.",
+    compared="Instead of a remainder, this version uses one extra element of shared memory, which "
+    "holds the first number a second time.",
     par=5,
     meaning="Each block took 64 threads and 256 bytes of shared memory. How many threads may a "
     "block have, and how much shared memory?",

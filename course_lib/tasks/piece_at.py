@@ -5,7 +5,7 @@ from course_lib.registry.exercise import Task
 GIVEN = '''\
 @cuda.jit(device=True)
 def piece_at(row, piece):
-    """The index at which a piece (0 to 7) of a row begins. A row has 64 numbers of 16 bits."""
+    """The index at which 16-byte piece 0 to 7 of a row begins. A row has 64 numbers of 16 bits."""
     return row * 64 + piece * 8
 '''
 
@@ -24,8 +24,10 @@ TASK = Task(
     asks=("float32", "conflict-free"),
     formula="C = A @ B",
     hints=(
-        "Take eight rows of 128 bytes. In which banks is piece 0 of each row?",
-        "Within a row, the pieces may be in any order. Give each row a different order.",
+        "Suppose that the eight 16-byte pieces of each row are stored in order. In eight rows of "
+        "128 bytes, in which banks is piece 0 of each row?",
+        "Within a row, the eight 16-byte pieces may be stored in any order. Give each of eight "
+        "neighbouring rows a different order.",
         "In lesson 07, `c ^ r` gave each row a different order. A row has eight pieces here, so r "
         "needs only eight values.",
     ),
@@ -33,7 +35,7 @@ TASK = Task(
     answer=GIVEN.replace("piece * 8", "(piece ^ row % 8) * 8"),
     another=GIVEN.replace("piece * 8", "(piece + row) % 8 * 8"),
     compared="In this version, each row is rotated by one piece more than the row above it. A "
-    "rotation works as well, but the hardware of lesson 10b uses XOR.",
+    "rotation avoids conflicts, too, but the hardware of lesson 10b uses XOR.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4, mma_m16n8k16_bf16

@@ -16,8 +16,9 @@ TASK = Task(
     asks=("race-free",),
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
-        "At which line does a thread need a number that another thread wrote?",
-        "The next iteration writes into the buffer again. Has every thread read from it by then?",
+        "Which line reads a number that another thread has written?",
+        "The next iteration writes into `buffer` again. Is it certain that every thread has read "
+        "its number by then?",
     ),
     given='''\
 @cuda.jit
@@ -58,15 +59,18 @@ def place_the_barriers(x, y):
         total += buffer[t % 2, 63 - i]
     y[i] = total
 ''',
-    compared="Two buffers need half the barriers but twice the memory.",
+    compared="With two buffers, the kernel needs half as many barriers but twice as much shared "
+    "memory.",
     par=2,
     meaning="The first barrier keeps a thread from reading a buffer that is not yet full. The "
-    "second keeps it from overwriting a buffer that others are still reading.",
+    "second barrier keeps a thread from overwriting a buffer that other threads are "
+    "still reading.",
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],
             "the last 64 numbers are added four times, and the other numbers are never added",
-            "Whose numbers are in `buffer` when this line runs?",
+            "This line must run after the current 64 numbers have been stored in `buffer`, and "
+            "before the next 64 are stored there.",
             place=("sum",),
         ),
     ),

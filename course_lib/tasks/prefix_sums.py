@@ -31,19 +31,19 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _after_one_step,
-            "your kernel takes only the first step",
-            "After the step of 1, how many numbers does a sum contain? And how many must the last "
-            "sum contain at the end?",
+            "your kernel takes only the first of the seven steps",
+            "After the first step, a sum contains at most two numbers. How many numbers must the "
+            "last of the 128 sums contain at the end?",
             place=("sum",),
         ),
     ),
     hints=(
-        "In the same step, thread 5 reads `part[4]` and thread 4 adds to it. Which of the two "
-        "threads acts first?",
+        "In the first step, thread 5 reads `part[4]`, and thread 4 adds to `part[4]`. Which of the "
+        "two threads comes first?",
         "To put a barrier between the read and the write, you need two statements, because `+=` "
         "reads and writes in a single statement.",
-        "First every thread reads into a variable of its own. Then all threads wait, and only "
-        "then do they write.",
+        "First let every thread read into a local variable. Then let all threads wait, and only "
+        "then let them write.",
     ),
     given='''\
 @cuda.jit
@@ -97,8 +97,8 @@ def prefix_sums(x, y):
         step, now = step * 2, 1 - now
     y[t] = part[now, t]
 ''',
-    compared="This version uses two buffers. Each step reads one and writes the other, so one "
-    "barrier is enough.",
+    compared="This version uses two buffers. Each step reads one buffer and writes the other, so "
+    "one barrier per step is enough.",
     par=4,
     meaning="Your kernel is a **scan**. After steps of 1, 2, 4, … each element contains the sum "
     "of up to 2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",

@@ -43,7 +43,7 @@ TASK = Task(
         WrongIdea(
             _lanes,
             "each lane adds only its own two columns",
-            "Which lanes hold the rest of this row, and how does this lane get their numbers?",
+            "Which other lanes hold numbers of the same row, and how can a lane get these numbers?",
         ),
         WrongIdea(
             lambda S: _with(S, 1),
@@ -70,35 +70,37 @@ TASK = Task(
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
             "each lane has the parts of two other lanes, but has lost its own",
-            "What happens to a lane's own part when the lane takes the part of another?",
+            "What happens to a lane's own part of the sum when your kernel stores the part of "
+            "another lane?",
         ),
         WrongIdea(
             lambda S: _with(S, 3) - _lanes(S),
             "each lane ends up with only the columns of lane ^ 3",
-            "An exchange returns the other lane's part. Where does this lane add its own part to "
-            "it?",
+            "An exchange returns the part of the other lane. Where does your kernel add the lane's "
+            "own part to it?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 4, 5),
             "each lane adds half of its own row to half of another row",
-            "Which bits of the lane's number tell the four lanes of a row apart?",
+            "Lanes 0 to 3 share a row. In which bits do the numbers of these four lanes differ?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 2, 3, 4, 5, 6, 7),
             "each sum includes two rows",
-            "How many lanes share a row? So how many exchanges are needed?",
+            "Four lanes share a row. How many exchanges does it take to add up four parts?",
         ),
         WrongIdea(
             lambda S: _with(S, *range(1, 32)),
             "each sum includes all eight rows",
-            "How many lanes share a row? So how many exchanges are needed?",
+            "Four lanes share a row. How many exchanges does it take to add up four parts?",
         ),
         *(
             WrongIdea(
                 lambda S, steps=steps: _down(S, *steps),
                 "only every fourth lane has the sum of its row, because the others have added "
                 "lanes of the next row",
-                "Which lanes need the sum of the row? Each exchange must work in both directions.",
+                "All four lanes need the sum of the row, so each exchange must work in both "
+                "directions.",
                 place=("exchange", "read"),
             )
             for steps in ((1, 2), (2, 1))
@@ -106,9 +108,10 @@ TASK = Task(
     ),
     formula="sums[lane] = the sum of row lane // 4 of S",
     hints=(
-        "Lanes 4 to 7 share row 1. First exchange with lane ^ 1. What does each lane know then?",
-        "After the first exchange, each lane has half of the row: its own part and one other. "
-        "Exchange these halves with lane ^ 2.",
+        "Lanes 4 to 7 share row 1. First, each lane exchanges its part with lane ^ 1. Which parts "
+        "of the row does a lane then have?",
+        "After the first exchange, each lane has the sum of half the row: its own part plus the "
+        "part of one other lane. Exchange these sums with lane ^ 2.",
     ),
     given='''\
 @cuda.jit(device=True)

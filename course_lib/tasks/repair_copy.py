@@ -15,7 +15,8 @@ TASK = Task(
     asks=("bounds", "coalesced"),
     formula="B[row, column] = A[row, column]",
     hints=(
-        "Take two lanes that differ by 1 in `threadIdx.x`. Are their elements of A side by side?",
+        "Take two lanes that differ by 1 in `threadIdx.x`. Are the elements of A that these two "
+        "lanes read side by side?",
         "In a row-major matrix, `A[r, c]` and `A[r, c + 1]` are neighbours. So which index should "
         "grow with `threadIdx.x`?",
         "`threadIdx.x` should belong to the column, and `threadIdx.y` to the row. The terms with "
@@ -47,7 +48,8 @@ def repair_copy(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, column]
 ''',
-    compared="`cuda.grid(2)` also returns the index that grows from lane to lane first.",
+    compared="`cuda.grid(2)` returns the index in x first, which is the index that grows from lane "
+    "to lane.",
     par=2,
     meaning="Every thread still copies one element. Only *which* thread copies *which* element "
     "has changed, so that a warp now requests whole sectors.",

@@ -17,19 +17,21 @@ TASK = Task(
         along="M = N = K",
         at=(256, 512, 1024, 2048, 4096),
         rows={"bytes": lambda size: (size, size, size)},
-        shows="If the edge is twice as long, the loads request eight times as many bytes.",
+        shows="If M, N and K are twice as large, the loads request eight times as many bytes.",
         look="bars",
         unit="bytes",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda M, N, K: 4 * (M * K + K * N),
-            "you computed the size of A and B, as if each number were loaded only once",
+            "you computed how many bytes A and B take up, but the kernel loads each of their "
+            "numbers many times",
             "How many numbers does one thread load, and how many threads are there?",
         ),
         WrongIdea(
             lambda M, N, K: 4 * (M * K + K * N + M * N),
-            "you computed the size of A, B and C, as if each number moved only once",
+            "you computed how many bytes A, B and C take up, but the kernel loads each number of A "
+            "and B many times",
             "How many numbers does one thread load, and how many threads are there?",
         ),
         WrongIdea(
@@ -67,7 +69,7 @@ TASK = Task(
     hints=(
         "How many iterations does the loop of one thread have, and what does the thread load in "
         "each iteration?",
-        "All M·N threads load as many numbers as this one.",
+        "Each of the M·N threads loads the same number of elements.",
         "A float32 has 4 bytes.",
     ),
     given='''\

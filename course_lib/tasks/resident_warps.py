@@ -34,8 +34,8 @@ TASK = Task(
             f"{threads} threads per block": lambda registers, threads=threads: (threads, registers)
             for threads in (64, 256, 512)
         },
-        shows="The larger the block, the larger the steps, because the registers that are left "
-        "over are not enough for another block.",
+        shows="With larger blocks, the number of warps drops in larger steps, because leftover "
+        "registers that are too few for a whole block stay unused.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -62,13 +62,14 @@ TASK = Task(
             ),
             "you counted the warps that the registers allow, but an SM of an A6000 holds at most "
             "48 warps",
-            "Besides the registers, what else limits the warps on an SM, and to how many?",
+            "An SM of an A6000 never holds more than 48 warps, however few registers they take. "
+            "Where does your function check this?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, parts=1),
             "you treat the registers as one pool of 65,536, but the SM splits them into four "
             "partitions",
-            "How many whole warps fit into one partition?",
+            "How many whole warps fit into the registers of one partition?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, unit=1),
@@ -88,8 +89,8 @@ TASK = Task(
         "How many registers does one warp take, rounded up to a multiple of 256?",
         "How many warps fit into each of the four partitions? An SM of an A6000 never holds more "
         "than 48 warps in all.",
-        "A block fits only as a whole. So count the blocks first, and then return the number of "
-        "their warps.",
+        "An SM takes a block only as a whole. So first count the blocks that fit, and then return "
+        "the number of their warps.",
     ),
     given='''\
 def resident_warps(threads, registers):

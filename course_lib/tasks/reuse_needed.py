@@ -31,8 +31,8 @@ TASK = Task(
             "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
             "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
         },
-        shows="A level of memory that is closer to the arithmetic units delivers more numbers, so "
-        "each number may serve fewer multiply-adds.",
+        shows="A level of memory that is closer to the arithmetic units delivers more numbers per "
+        "second, so each number has to serve fewer multiply-adds.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -49,28 +49,32 @@ TASK = Task(
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / tb_per_s,
             "you computed FLOP per byte, but a number has several bytes",
-            "How many numbers arrive in a second?",
+            "How many numbers arrive per second, if each of them takes up `itemsize` bytes?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tb_per_s / (tflops * itemsize),
             "your fraction is upside down",
-            "If more numbers arrive each second, must each of them serve more often or less often?",
+            "If more numbers arrive per second, should your function return a larger or a smaller "
+            "result?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / (itemsize * tb_per_s),
-            "in your formula, numbers with more bytes have to serve less often",
-            "How many numbers arrive in a second, if each has 4 bytes?",
+            "in your formula, numbers with more bytes have to serve fewer multiply-adds, but fewer "
+            "such numbers arrive per second",
+            "How many numbers of 2 bytes arrive per second, and how many numbers of 4 bytes?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize,
-            "you computed how many TB/s the units would consume if each number served only once",
-            "How many TB/s does this level deliver? So how often must each number serve?",
+            "you computed how many TB/s the arithmetic units would need if each number served only "
+            "one multiply-add",
+            "How many TB/s does this level of memory deliver? So how many multiply-adds must each "
+            "number serve?",
         ),
     ),
     hints=(
         "A multiply-add is 2 FLOP, and it needs one element of A and one element of B.",
-        "So each FLOP needs one number. How many TB/s would memory have to deliver without any "
-        "reuse?",
+        "Each FLOP needs one number. Without any reuse, how many TB/s would this level of memory "
+        "have to deliver?",
         "Divide the TB/s that are needed by the TB/s that are delivered.",
     ),
     given='''\

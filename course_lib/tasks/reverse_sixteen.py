@@ -56,8 +56,8 @@ def reverse_sixteen(x, y):
     wrong_ideas=(
         WrongIdea(
             lambda x: x[[0, *range(15, 0, -1)]],
-            "each thread reads the cell after the one that it should read",
-            "The indices end at 15. Which cell does thread 0 read?",
+            "each thread reads the element of `buffer` after the one that it should read",
+            "The indices of `buffer` end at 15. Which element of `buffer` does thread 0 read?",
         ),
     ),
 )

@@ -83,17 +83,20 @@ TASK = Task(
             lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full),
             "in your formula, a product begins as soon as its tile is full, even if the previous "
             "product is still running",
-            "Two things must have happened before a product begins. Which of them happens last?",
+            "A product begins when its tile is full and the previous product has ended. Which of "
+            "these two moments comes later?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full + before),
-            "you add up the two moments that a product has to wait for",
-            "Two things must have happened before a product begins. Which of them happens last?",
+            "you add up two moments, but a product begins at the later of the two",
+            "A product begins when its tile is full and the previous product has ended. Which of "
+            "these two moments comes later?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=lambda ends, tile, stages: tile * of[2], begins=max),
             "in your formula, each copy waits for the previous copy but not for an empty stage",
-            "Copies run at the same time. What has to be empty before a copy can begin?",
+            "Several copies can run at the same time, but a copy can begin only when its stage is "
+            "empty.",
         ),
         WrongIdea(
             lambda *of: _with(
@@ -132,8 +135,9 @@ TASK = Task(
     hints=(
         "Keep a list of the ticks at which the products end. When is the stage of tile number "
         "`tile` empty?",
-        "The stage held tile `tile - stages` before. The copy begins when the product of that "
-        "tile has ended, and takes `copy` ticks. The first `stages` copies begin at tick 0.",
+        "Before tile number `tile`, its stage held tile `tile - stages`. The copy begins when the "
+        "product of that earlier tile has ended, and it takes `copy` ticks. The first `stages` "
+        "copies begin at tick 0.",
         "A product begins at the later of two moments: when its tile is full, and when the "
         "previous product has ended.",
     ),
@@ -176,6 +180,6 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     compared="This version keeps one number for each stage, as the hardware does with a barrier.",
     par=3,
-    meaning="A ring has no barrier at which all warps meet. The producer waits only for an empty "
-    "stage, and a consumer waits only for a full one.",
+    meaning="A ring needs no barrier at which all warps wait for each other. The producer waits "
+    "only for an empty stage, and a consumer waits only for a full one.",
 )

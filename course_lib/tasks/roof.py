@@ -38,12 +38,13 @@ TASK = Task(
             lambda flop_per_byte, gb_per_s, peak: flop_per_byte * gb_per_s,
             "for a kernel that does many FLOP per byte, your function returns more than the peak",
             "If 100 GB arrive in a second and a kernel does 50 FLOP with each byte, that makes "
-            "5000 GFLOP. Can the arithmetic units do that many?",
+            "5000 GFLOP per second. Can the arithmetic units do 5000 GFLOP/s?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
             "you return the higher of the two limits",
-            "Which of the two limits is reached first?",
+            "A kernel can be no faster than the lower of its two limits. Which limit does your "
+            "function return?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
@@ -74,12 +75,12 @@ TASK = Task(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(1, flop_per_byte * gb_per_s / peak),
             "you returned a share of the peak, but the task asks for GFLOP/s",
-            "Which two speeds, both in GFLOP/s, are the limits?",
+            "Which two limits, both in GFLOP/s, should your function compare?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s),
             "you compare GFLOP/s with GB/s",
-            "How many FLOP does the kernel do with each byte?",
+            "How do you convert the GB that arrive per second into GFLOP per second?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),

@@ -31,11 +31,11 @@ TASK = Task(
         WrongIdea(
             lambda A: A[:, -1],
             "only the last number of the row is left in each sum",
-            "What does `=` do to the old sum?",
+            "`=` replaces the old sum. Which operator adds a term to the sum?",
         ),
     ),
     hints=(
-        "A warp should read a row of A at a time. Which lane adds up which row?",
+        "In each step, the warp should read one whole row of A. Which row should each lane add up?",
         "So the lanes exchange numbers through a tile in shared memory. They fill the tile row by "
         "row, and in each step of the sum they read down one of its columns.",
         "With rows of 32 words, all lanes that read down a column use the same bank. How long "

@@ -85,13 +85,14 @@ TASK = Task(
         WrongIdea(
             lambda x, y: CHUNK * _chunk(x * y)[:, 0].cumsum(),
             "your kernel adds the first product of every chunk four times",
-            "Which index changes from one iteration to the next of your inner loop?",
+            "Which index should change in each iteration of your inner loop?",
             place=("sum",),
         ),
         WrongIdea(
             lambda x, y: _chunk(x * y)[:, -1],
             "each total is only the last product of its chunk instead of a sum",
-            "What does `=` do to the products that came before?",
+            "`=` replaces the products that came before. Which operator adds a product to the "
+            "earlier ones?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
@@ -104,8 +105,8 @@ TASK = Task(
     hints=(
         "`start` is 0, then 4, then 8. Write a loop that adds up the four products of the chunk "
         "that begins there.",
-        "The total must not be set to zero again for each chunk. Where in the kernel should it be "
-        "set to zero?",
+        "The total must not be set to zero again for each chunk. Where in the kernel should "
+        "`total` be set to zero?",
     ),
     given='''\
 @cuda.jit

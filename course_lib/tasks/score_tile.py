@@ -12,7 +12,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, j, a, b0, b1):
-    """Add one product of fragments to piece j of the sums, which is 16 x 8."""
+    """Multiply two fragments, and add the 16 x 8 product to sums[j]."""
     four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
@@ -20,7 +20,7 @@ def add_product(sums, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def score_tile(S, q, sK):
-    """S = the scores of a warp's 16 queries and the 32 keys in sK, in four pieces of 16 x 8. A key
+    """S = the scores of a warp's 16 queries and the 32 keys in sK. S[j] has 16 x 8 scores. A key
     is a row of sK. q[k] holds this lane's four words of the queries for the 16 columns from 16 * k
     on."""
     lane = np.uint32(cuda.threadIdx.x) % 32
@@ -81,62 +81,65 @@ IDEAS = (
     (
         _with_tile_before,
         "the scores of the second tile include those of the first",
-        "What is in S when the second tile begins, and what should be in it?",
+        "When the second tile begins, S still contains the scores of the first tile. With which "
+        "value should each new score start?",
         ("sum",),
     ),
     (
         lambda Q, K: Q @ blocks_turned(K).T,
         "each 8 x 8 matrix of K is transposed",
-        "A word of B holds two neighbouring numbers from one column of B. Which two numbers of a "
-        "key are they? Does `ldmatrix` have to transpose anything to fetch them together?",
+        "A column of B is a key, and a key is a row of `sK`. So are the two numbers of a word side "
+        "by side in `sK`, or does `ldmatrix` have to transpose them?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sK"),
     ),
     (
         lambda Q, K: Q @ quarters_exchanged(K).T,
         "in each 16 x 16 part of K, the upper right and the lower left quarters are swapped",
-        "Which two of the four words belong to the same eight keys?",
+        "Which two of the four words from `ldmatrix_x4` belong to the same eight keys?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, [*range(16)] * 2),
         "your kernel uses the first 16 keys of each tile twice and never the next 16",
-        "Which keys do pieces 2 and 3 of S belong to?",
+        "Which eight keys do the scores in S[2] belong to, and which eight keys do those in S[3] "
+        "belong to?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, [*range(16), *range(8, 24)]),
         "the second 16 keys of each tile begin at key 8",
-        "How many keys does one `ldmatrix_x4` fetch? At which key should the next one begin?",
+        "One `ldmatrix_x4` loads rows of 16 keys. At which key should the next "
+        "`ldmatrix_x4` begin?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, [*range(16), *range(2, 18)]),
         "the second 16 keys of each tile begin at key 2",
-        "j counts pieces of 8 keys. At which key does piece j begin?",
+        "j counts groups of 8 keys. At which key does group j begin?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, EIGHT_TWICE * 2),
         "your kernel uses the first 8 keys of each tile for all 32 keys",
-        "Which keys does piece j of S belong to?",
+        "Which eight keys do the scores in S[j] belong to?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K, EIGHT_TWICE).T,
         "in every 16 keys, your kernel uses the first 8 twice and never the last 8",
-        "Which lanes should point at the last 8 of 16 keys?",
+        "Which lanes have to give `ldmatrix_x4` the addresses of the last 8 of the 16 keys?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K, [*range(8, 16), *range(8)]).T,
         "in every 16 keys, the first 8 and the last 8 are swapped",
-        "Which two of the four words belong to the first 8 keys?",
+        "Which two of the four words from `ldmatrix_x4` belong to the first 8 keys?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K.T, EIGHT_TWICE),
         "in every 16 columns of K, your kernel uses the first 8 twice and never the last 8",
-        "Which lanes should point at the second of the two pieces of a key?",
+        "Which lanes have to give `ldmatrix_x4` the addresses of the last 8 of the 16 columns?",
         FETCH,
     ),
     (
@@ -148,32 +151,34 @@ IDEAS = (
     (
         lambda Q, K: Q[:, [*range(16)] * 4] @ K.T,
         "your kernel multiplies the first 16 columns of the queries by all columns of the keys",
-        "Which words of q does your kernel need in iteration k?",
+        "Iteration k needs 16 columns of the queries. Which four words of `q` hold a lane's part "
+        "of these columns?",
         ("load", "q"),
     ),
     (
         lambda Q, K: Q @ K[:, [*range(16)] * 4].T,
         "your kernel multiplies all columns of the queries by the first 16 columns of the keys",
-        "Which pieces of a key does your kernel need in iteration k?",
+        "Iteration k needs 16 columns of the keys. In which two 16-byte pieces of a row are these "
+        "columns?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ K[:, [8 * k + c for k in range(4) for c in range(16)]].T,
         "from one iteration to the next, your kernel moves on by 8 columns of the keys instead of "
         "16",
-        "How many pieces make up 16 columns? At which piece does iteration k = 1 begin?",
+        "16 columns are two 16-byte pieces of a row. At which piece should iteration k = 1 begin?",
         FETCH,
     ),
     (
         lambda Q, K: Q[:, :16] @ K[:, :16].T,
         "your kernel multiplies only the first 16 columns of queries and keys",
-        "A query has 64 columns. How many steps of 16 columns does that take?",
+        "A query has 64 columns. How many steps of 16 columns does a query take?",
         PRODUCT,
     ),
     (
         lambda Q, K: Q[:, 48:] @ K[:, 48:].T,
         "the scores include only the last 16 columns of queries and keys",
-        "How often does your kernel set S to zero, and how often should it?",
+        "How many times per tile does your kernel set S to zero, and how many times should it?",
         ("sum",),
     ),
     (
@@ -184,20 +189,22 @@ IDEAS = (
     ),
     (
         lambda Q, K: _one_piece_for_two(Q @ K.T),
-        "in each group of 16 keys, the scores of the last 8 are added to those of the first 8",
-        "Which piece of S do the last two of the four words, b2 and b3, belong to?",
+        "in each group of 16 keys, your kernel adds the scores of the last 8 keys to the scores of "
+        "the first 8 keys",
+        "Do the last two of the four words, b2 and b3, belong to S[j] or to S[j + 1]?",
         PRODUCT,
     ),
     (
         lambda Q, K: Q @ as_if_in_order(K).T,
-        "your kernel reads the pieces of the keys as if they were stored in order",
-        "At which index does a piece of a row begin, according to `piece_at`?",
+        "your kernel reads the keys as if the 16-byte pieces of each row were stored in order",
+        "`piece_at` returns the index at which a 16-byte piece of a row begins. Does your kernel "
+        "use this index?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ K.T / 8,
         "your kernel already divides the scores by 8",
-        "The formula of this task is Q Kᵀ. Does it scale the scores?",
+        "In this task, the scores are Q Kᵀ and nothing else: they are scaled only later.",
         ("sum",),
     ),
 )
@@ -220,19 +227,19 @@ TASK = Task(
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
     formula="S = Q @ K.T, in tiles of 32 keys",
     hints=(
-        "In the figure of lesson 10, column g of B and the rows 2t and 2t + 1 belong to one "
-        "lane. In K, which key and which two of its numbers are these? Are they side by side?",
-        "So use `ldmatrix_x4`, not `…_trans`. One call loads 16 keys and 16 columns, which "
-        "are two words for each of two pieces of S. What each word holds depends on the rows "
-        "at which the lanes point.",
-        "Set S to zero. Then, for each k and for each 16 keys, load four words and call "
+        "In the figure of lesson 10, a word of B holds rows 2t and 2t + 1 of column g. Column g is "
+        "a key. Are the two numbers of the word side by side in memory?",
+        "So use `ldmatrix_x4`, not `ldmatrix_x4_trans`. One call loads 16 columns of 16 keys and "
+        "gives each lane four words: two for S[j] and two for S[j + 1]. The addresses that the "
+        "lanes give decide what each word holds.",
+        "Set S to zero. Then, for each k and each group of 16 keys, load four words and call "
         "`add_product` twice, with `(q[k, 0], q[k, 1], q[k, 2], q[k, 3])` as A.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", AS_FOR_A),
-    compared="In this version, the lanes point first down K and then across, as they do with A. "
-    "So the first and the third word belong to one piece of S.",
+    compared="In this version, lanes 8 to 15 point at the next eight keys, as they do with rows of "
+    "A. So the first and the third word belong to S[j].",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4
@@ -263,6 +270,6 @@ def caller(Q, K, S):
                 S[c // 2 * 8 + lane // 4, 32 * tile + 8 * j + lane % 4 * 2 + c % 2] = scores[j, c]
 ''',
     par=10,
-    meaning="The rows of K are the columns of B, so the transposition costs nothing. The "
-    "fragments of the queries are loaded only once for all tiles.",
+    meaning="The rows of K are the columns of B, so transposing K costs nothing. The fragments of "
+    "the queries are loaded only once for all tiles.",
 )

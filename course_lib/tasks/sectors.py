@@ -30,7 +30,7 @@ TASK = Task(
             f"offset {offset}": lambda stride, offset=offset: (stride, offset)
             for offset in (0, 1, 4, 8)
         },
-        shows="With a stride of 8 or more, every lane has a sector of its own.",
+        shows="With a stride of 8 or more, every lane reads from a different sector.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -68,12 +68,13 @@ TASK = Task(
         WrongIdea(
             lambda stride, offset: len({4 * (offset + k * stride) // 8 for k in range(LANES)}),
             "you divide bytes by 8, but a sector has 8 numbers, or 32 bytes",
-            "Does your formula count numbers or bytes? By what does it then have to divide?",
+            "Does your formula count numbers or bytes, and how many of these are in one sector?",
         ),
         WrongIdea(
             lambda stride, offset: LANES,
             "you count one sector for every lane, even if two lanes share a sector",
-            "Which lanes share a sector if the stride is 1? How often do you count that sector?",
+            "Which lanes share a sector if the stride is 1? How often do you count a "
+            "shared sector?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k) * stride // 8 for k in range(LANES)}),
@@ -94,8 +95,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride + (offset % 8 > 0)) if stride else 1,
-            "in your formula, every offset that is not a multiple of 8 costs one more sector, but "
-            "some of these offsets cost none",
+            "in your formula, every offset that is not a multiple of 8 adds one sector, but some "
+            "of these offsets add none",
             "Take stride 2 and offset 1. In which sector does the last lane read? In which sector "
             "would it read without the offset?",
         ),

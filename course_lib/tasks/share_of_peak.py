@@ -4,8 +4,8 @@ from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 AT_ONCE = (
-    "If each multiply-add takes 2 wavefronts, how many multiply-adds get their numbers in one "
-    "clock? How many could the SM start in one clock?"
+    "The SM gets one wavefront per clock. If each multiply-add takes 2 wavefronts, how many "
+    "multiply-adds per clock get their numbers, and how many could the SM start per clock?"
 )
 
 TASK = Task(
@@ -37,27 +37,27 @@ TASK = Task(
             for starts in (1, 2, 4)
         },
         shows="The more multiply-adds an SM can start in one clock, the fewer wavefronts each "
-        "multiply-add may take.",
+        "multiply-add may take without slowing the SM down.",
         unit="share",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts * starts),
             "with few wavefronts, your function returns more than 100 % of the peak",
-            "If each multiply-add takes 0.125 wavefronts, 8 multiply-adds get their numbers in "
-            "one clock. How many can the SM start in one clock?",
+            "If each multiply-add takes 0.125 wavefronts, 8 multiply-adds get their numbers in one "
+            "clock. How many multiply-adds can the SM start in that clock?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts * starts,
-            "you computed how many wavefronts the peak would need in one clock",
-            "The peak would need that many wavefronts per clock, but the SM gets only one. What "
-            "fraction of them does it get?",
+            "you computed how many wavefronts per clock the SM would need at its peak",
+            "The SM gets only one wavefront per clock. Divide this one wavefront by the number of "
+            "wavefronts that the SM would need at its peak.",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts * starts),
-            "you computed how many wavefronts the peak would need in one clock",
-            "The peak would need that many wavefronts per clock, but the SM gets only one. What "
-            "fraction of them does it get?",
+            "you computed how many wavefronts per clock the SM would need at its peak",
+            "The SM gets only one wavefront per clock. Divide this one wavefront by the number of "
+            "wavefronts that the SM would need at its peak.",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
@@ -73,7 +73,7 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: min(starts, 1 / wavefronts),
             "you returned a number of multiply-adds per clock, not a share of the peak",
-            "How many multiply-adds per clock is the peak?",
+            "At its peak, how many multiply-adds does the SM start per clock?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts / starts,
@@ -102,7 +102,8 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: max(1, 1 / (wavefronts * starts)),
             "you return the larger of the two limits",
-            "Which of the two limits is reached first?",
+            "A kernel can be no faster than the lower of its two limits. Which limit does your "
+            "function return?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(100, 100 / (wavefronts * starts)),
@@ -113,14 +114,15 @@ TASK = Task(
             lambda wavefronts, starts: 1 / (wavefronts + starts),
             "you add the wavefronts to the number of multiply-adds that the SM can start",
             "At its peak, the SM starts 4 multiply-adds per clock, and each takes 2 wavefronts. "
-            "How many wavefronts per clock is that?",
+            "How many wavefronts per clock does it need?",
         ),
     ),
     hints=(
         "Suppose that at its peak, the SM starts 4 multiply-adds per clock, and each takes 2 "
-        "wavefronts. How many wavefronts per clock would that be?",
-        "The SM gets one wavefront per clock instead of 8, so it runs at an eighth of its peak.",
-        "The share can never be larger than 1.",
+        "wavefronts. How many wavefronts per clock would the SM need?",
+        "If the SM needs 8 wavefronts per clock but gets only one, it runs at an eighth of its "
+        "peak.",
+        "The result can never be larger than 1, because no SM exceeds its peak.",
     ),
     given='''\
 def share_of_peak(wavefronts, starts):

@@ -71,7 +71,8 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: X / terms_of_rows(X).sum(axis=1, keepdims=True),
         "your kernel divides the numbers of X by the sum instead of dividing their exponentials",
-        "What are the terms of the sum that you divide by? One of them belongs in the numerator.",
+        "Each number of Y is one term of the sum, divided by the whole sum. Which term belongs in "
+        "the numerator?",
         place=("store",),
     ),
     WrongIdea(
@@ -96,7 +97,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: X / X.sum(axis=1, keepdims=True),
         "your kernel does not take exponentials",
-        "The results have to be positive even where a number of X is not.",
+        "Every number of Y has to be positive, even where the number of X is negative.",
         place=("store",),
     ),
     WrongIdea(
@@ -108,13 +109,14 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: softmax_of_rows(-X),
         "the largest number of a row gets the smallest weight",
-        "Which sign does the exponent need?",
+        "The largest number of a row should get the largest weight. Check the sign of "
+        "the exponent.",
         place=("exponential",),
     ),
     WrongIdea(
         lambda X: _over(X, _exp(X[:, -1:] - X.max(axis=1, keepdims=True))),
         "only the last term is left in the sum",
-        "What does `=` do to the old sum?",
+        "`=` replaces the old sum. Which operator adds a term to the sum?",
         place=("sum",),
     ),
     WrongIdea(
@@ -126,7 +128,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: _over(X, _first_total(X)),
         "your kernel adds the term of the first column again and again",
-        "Which index has to move while the sum grows?",
+        "Which index should change in each iteration of the loop that adds up the terms?",
         place=("sum",),
     ),
 )

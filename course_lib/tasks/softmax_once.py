@@ -109,20 +109,23 @@ TASK = Task(
                 X, THREADS, lambda sums: sums[:, ::WARP].sum(axis=1, keepdims=True)
             ),
             "each warp passes on the sum of its lane 0 alone instead of the sum of all 32 lanes",
-            "What does lane 0 know about the other 31 lanes when it stores its sum?",
+            "Before lane 0 stores its sum, which function adds up the sums of all 32 lanes of the "
+            "warp?",
             place=("divisor",),
         ),
         WrongIdea(
             lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
             "each warp passes on the maximum of its lane 0 alone instead of the maximum of all 32 "
             "lanes",
-            "What does lane 0 know about the other 31 lanes when it stores its maximum?",
+            "Before lane 0 stores its maximum, which function finds the maximum of all 32 lanes of "
+            "the warp?",
             place=("largest",),
         ),
         WrongIdea(
             lambda X: 0 * X,
             "all numbers of Y are 0, because the sum is infinite",
-            "Where a row has no number, `kept` holds -inf. What does this -inf add to the sum?",
+            "Past the end of a row, `kept[k]` should be -inf. What should exp(-inf - top) add to "
+            "the sum?",
             place=("sum",),
         ),
     ),
@@ -131,8 +134,8 @@ TASK = Task(
         "This kernel is already right. It uses shuffles within a warp, and eight numbers in "
         "shared memory between warps. Where does the kernel load X a second time, and where a "
         "third time?",
-        "Of the first 4096 columns, a thread has 16: t, t + 256, t + 512 … A local array of 16 "
-        "numbers is kept in registers if the loops over it have a fixed length.",
+        "Of the first 4096 columns, thread t handles 16: columns t, t + 256, t + 512 and so on. A "
+        "local array of 16 numbers is kept in registers if the loops over it have a fixed length.",
         "Set `kept[k]` to -inf where there is no column, so that its exp is 0. `if 256 "
         "* k < columns` skips the steps in which no thread has a column. After each of "
         "your loops, write one more loop that handles the columns from 4096 on as "

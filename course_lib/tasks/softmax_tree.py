@@ -54,14 +54,14 @@ TASK = Task(
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums[:, :1]),
             "the sum contains only the terms of thread 0",
-            "Which sums of the other threads reach place 0, and in which round?",
+            "In which round of your tree is the sum of another thread added to element 0?",
             place=("sum",),
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
             "your kernel keeps the largest sum of any thread instead of adding up the sums",
             "The tree of the maximum keeps the larger of two numbers. What should the tree of the "
-            "sum do with them?",
+            "sum do with its two numbers?",
             place=("sum",),
             code="wrong-formula",
         ),
@@ -70,8 +70,8 @@ TASK = Task(
     hints=(
         "Your kernel can find the sum in the same way as the maximum: each thread adds up its own "
         "columns, and then a tree adds up the results of the threads.",
-        "Every thread reads `parts[0]`, and then thread 0 writes it. Which threads have to wait "
-        "for which?",
+        "Every thread reads the maximum from `parts[0]`, and then thread 0 stores its sum there. "
+        "Which threads have to wait for which?",
         "You need a barrier, a loop that adds up the terms of the thread's own columns, a tree "
         "that adds, another barrier, and a last loop that divides.",
     ),

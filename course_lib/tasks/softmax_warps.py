@@ -65,18 +65,20 @@ TASK = Task(
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: sums),
             "each lane divides by the sum of its own columns instead of the sum of the row",
-            "Which lanes have the other terms of the row, and how does this lane get them?",
+            "The other 31 lanes have the other terms of the row. How does a lane get the sums of "
+            "these lanes?",
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: _shuffled_down(sums, add)),
             "only lane 0 has the sum of the row, because the others have added some lanes twice",
-            "Which lanes need the sum? Each exchange has to work in both directions.",
+            "All 32 lanes need the sum of the row, so each exchange has to work in "
+            "both directions.",
             place=("divisor",),
         ),
         WrongIdea(
             lambda X: before.with_own_tops(X, LANES, lambda tops: _shuffled_down(tops, _larger)),
             "only lane 0 knows the largest number of the row",
-            "Which lanes need the largest number of the row? Each exchange has to work in both "
+            "All 32 lanes need the largest number of the row, so each exchange has to work in both "
             "directions.",
             place=("largest",),
         ),
@@ -85,9 +87,10 @@ TASK = Task(
     hints=(
         "`cuda.shfl_xor_sync(0xFFFFFFFF, number, 16)` returns the value that `number` has in lane "
         "`lane ^ 16`. What do the two lanes know after this exchange?",
-        "Each exchange doubles the number of lanes that a lane knows about: 2, 4, 8, 16, 32.",
-        "You need five exchanges, at the distances 16, 8, 4, 2 and 1. After each of them, a lane "
-        "keeps the larger of the two numbers, or their sum.",
+        "Each exchange doubles the number of lanes whose numbers a lane has combined: 2, 4, 8, 16, "
+        "32.",
+        "You need five exchanges, at the distances 16, 8, 4, 2 and 1. After each exchange, a lane "
+        "keeps the larger of the two numbers for the maximum, or their sum for the sum.",
     ),
     given=_HEAD
     + """\

@@ -61,14 +61,14 @@ TASK = Task(
         WrongIdea(
             lambda A, B: PARTS * _first_part(A, B),
             "all four blocks take the first part of k",
-            "Where does the part of block (0, 1) begin?",
+            "At which value of k does the part of block (0, 1) begin?",
         ),
     ),
     formula="C = A @ B",
     hints=(
-        "Cut k into four pieces of equal length. Where does piece `part` begin, and where does it "
-        "end?",
-        "If 4 does not divide K, round the length up, and let the last piece end at K.",
+        "Cut the values of k into four parts of equal length. At which value of k does part number "
+        "`part` begin, and at which value does it end?",
+        "If 4 does not divide K, round the length up, and let the last part end at K.",
         "Or deal out the values of k like cards: block y takes k = y, y + 4, y + 8, …",
     ),
     given=GIVEN,

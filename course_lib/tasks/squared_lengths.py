@@ -47,7 +47,7 @@ TASK = Task(
         WrongIdea(
             lambda p: 3 * p[:, 0] ** 2,
             "each sum contains x² three times and neither y² nor z²",
-            "Which three numbers does the thread take?",
+            "Which three of the 384 numbers belong to the point of thread t?",
         ),
         WrongIdea(
             lambda p: p.sum(axis=1),

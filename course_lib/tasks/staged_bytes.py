@@ -44,7 +44,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N),
-            "you computed the size of A and B, as if each number were loaded only once",
+            "you computed how many bytes A and B take up, but several blocks load each of their "
+            "numbers",
             _PER_BLOCK,
         ),
         WrongIdea(
@@ -101,7 +102,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "How many numbers does one block load in one step?",
+        "How many numbers does one block load in one step along K?",
         "How many steps does a block take, and how many blocks cover C?",
     ),
     given='''\

@@ -18,7 +18,8 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="y[i] = x[i] + x[i + 64] + x[i + 128] + …",
     hints=(
-        "Among all 64 threads, what is a thread's number, and which numbers of x does it add up?",
+        "What is a thread's number among all 64 threads, and which numbers of x should this thread "
+        "add up?",
         "`cuda.grid(1)` returns the number of the thread, and `cuda.gridsize(1)` returns how many "
         "threads there are.",
         "You need a sum that starts at `float32(0)`, a grid-stride loop, and one store after the "

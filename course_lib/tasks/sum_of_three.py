@@ -34,10 +34,9 @@ TASK = Task(
     hints=(
         "128 sums need 130 numbers. If `x[i]` goes into `part[t + 1]`, which cells of `part` are "
         "still empty?",
-        "Thread 0 loads one more number, and so does thread 127. Which number does each of them "
-        "load?",
-        "A cell whose number does not exist gets `float32(0)`. All threads reach the barrier; "
-        "only the load and the store are guarded.",
+        "Threads 0 and 127 each load one extra number. Which extra number does each of them load?",
+        "A cell of `part` gets `float32(0)` if x has no number for it. All threads reach the "
+        "barrier; only the load and the store are guarded.",
     ),
     given='''\
 @cuda.jit

@@ -52,7 +52,8 @@ TASK = Task(
         WrongIdea(
             _pairs,
             "each element is a sum of two numbers, because the second round is missing",
-            "From which thread does thread t need a sum of two to make a sum of four?",
+            "Thread t already has a sum of two numbers. From which thread does it need another sum "
+            "of two, to make a sum of four?",
         ),
         WrongIdea(
             _late,

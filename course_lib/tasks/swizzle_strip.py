@@ -49,8 +49,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "If row 0 keeps its order, how can row 1 begin in another bank?",
-        "The lanes differ in their row, so let the row decide where an element goes.",
+        "Suppose that row 0 of the tile keeps its order. How can you rearrange row 1 so that its "
+        "first element is in another bank?",
+        "When a warp reads down a column, each lane reads from a different row. So let the row "
+        "decide where an element is stored.",
         "In row r, store column c at `c ^ r`. The thread that loads column c has to look there, "
         "too.",
     ),

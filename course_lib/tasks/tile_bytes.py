@@ -55,7 +55,7 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: 8 * BM * BK,
             "you count both tiles as if each had the size of the tile of A",
-            "The tile of B has BK rows. How many columns does it have?",
+            "The tile of B has BK rows. How many columns does the tile of B have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BN,

@@ -13,8 +13,8 @@ TASK = replace(
     position=8,
     scalars=("M", "N", "K"),
     hints=(
-        "A tile of A has the indices rows x ks, and a tile of B has ks x columns. In which of "
-        "the two does ks run along a row?",
+        "A tile of A has the indices rows x ks, and a tile of B has the indices ks x columns. In "
+        "which of the two tiles does ks run along a row?",
         "A row of A has K elements, and a row of B has N. So the addresses are `A + rows * K + "
         "ks` and `B + ks * N + columns`.",
         "`tl.dot(a, b, acc)` returns the new sum. Past the edge along k, both loads need "

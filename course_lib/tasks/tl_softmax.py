@@ -16,8 +16,8 @@ TASK = replace(
         "Write two loops over the tiles of the rows. The first finds the maximum and the sum, "
         "and the second stores the result.",
         "When `top` rises to `new`, the old sum is too large by the factor exp(new - top).",
-        '`other=-float("inf")` is never the maximum. `top` has one number for each row; '
-        "`top[:, None]` makes it a column.",
+        'With `other=-float("inf")`, an element past the edge is never the maximum. `top` has one '
+        "number for each row; `top[:, None]` makes it a column.",
     ),
     given='''\
 @triton.jit

@@ -14,8 +14,8 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="C = A.T @ B",
     hints=(
-        "This is the kernel of lesson 03 with a different loop. Which axis of A does the sum run "
-        "over?",
+        "Start from the kernel of lesson 03, and change its loop. Along which axis of A does the "
+        "sum run?",
         "The element `[row, k]` of A.T is the element `[k, row]` of A.",
         "k begins at 0, and the loop body ends with `k += 1`.",
     ),
@@ -52,7 +52,7 @@ def transposed_product(A, B, C):
         WrongIdea(
             lambda a, b: a[-1:].T @ b[-1:],
             "only the product of the last k is left in each sum",
-            "What happens to `total` in each iteration of the loop?",
+            "What should `total` still contain from the earlier iterations of the loop?",
         ),
     ),
     another='''\
@@ -66,8 +66,8 @@ def transposed_product(A, B, C):
             total += A[k, row] * B[k, column]
         C[row, column] = total
 ''',
-    compared="This version uses `range`, which is shorter. Is it as fast?",
+    compared="This version uses `range`, which is shorter. Is `range` as fast as `while`?",
     par=8,
     meaning="Your kernel reads down the columns of A, and all lanes with the same row read the "
-    "same number at once. That is as cheap as in lesson 03.",
+    "same number at once. These reads are as cheap as in lesson 03.",
 )

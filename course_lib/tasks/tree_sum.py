@@ -18,8 +18,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: x[:1],
-            "the other threads' sums never reach place 0",
-            "Which sum is added to place 0 in the last round?",
+            "the sums of the other threads never reach element 0 of the shared array",
+            "In the last round, which other sum should be added to the sum in element 0?",
         ),
         WrongIdea(
             lambda x: x[:1024:2].sum(keepdims=True),
@@ -29,7 +29,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[1:].sum(keepdims=True),
             "x[0] is missing from the sum",
-            "What does thread 0 put into place 0 before the first round?",
+            "Which number of x should thread 0 store in element 0 before the first round?",
         ),
         WrongIdea(
             lambda x: x[:512].sum(keepdims=True),
@@ -39,11 +39,12 @@ TASK = Task(
         WrongIdea(
             lambda x: x[-1:],
             "only x[1023] is left, because your kernel overwrites a sum instead of adding to it",
-            "What does `=` do to the number that was there before?",
+            "`=` replaces the number that was there before. Which operator adds to the old number?",
         ),
     ),
     hints=(
-        "Which numbers can 512 threads add at once, so that 512 sums are left?",
+        "In the first round, 512 threads turn 1024 numbers into 512 sums. Which two numbers should "
+        "each thread add?",
         "Each thread below `half` adds the number `half` places further on. After each round, "
         "`half` is halved.",
         "All threads must reach the barrier, so it belongs in the loop, but not in the `if`.",

@@ -55,5 +55,6 @@ def turn_directly(A, B):
     compared="In this version, threads without an element return at once. There is no barrier for "
     "them to miss.",
     par=3,
-    meaning="Your kernel is right for every shape. But is it fast? Look at the counters.",
+    meaning="Your kernel is right for every shape. Look at the counters to find out whether it is "
+    "also fast.",
 )

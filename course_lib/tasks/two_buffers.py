@@ -131,8 +131,8 @@ def A_for_B(tiles):
     return computes
 
 
-LOST = "What happens to a sum from one iteration of the loop to the next?"
-IN_SB = "What is loaded into `sB`, before the loop and inside it?"
+LOST = "What should a sum still contain from the earlier iterations of the loop?"
+IN_SB = "Which array does your kernel load into `sB`, first before the loop and then inside it?"
 IDEAS = (
     *(
         WrongIdea(
@@ -149,7 +149,7 @@ IDEAS = (
     WrongIdea(
         second_tile_twice,
         "your kernel multiplies the second tile twice and never the first one",
-        "Which tile is loaded before the loop?",
+        "Which tile should your kernel load before the loop?",
         place=("sum",),
     ),
     WrongIdea(
@@ -199,7 +199,7 @@ IDEAS = (
     WrongIdea(
         first_tile_again,
         "your kernel multiplies the first tile in every iteration",
-        "Which buffer does `p` come from in the second iteration?",
+        "In the second iteration, which buffer should your kernel read, the first or the second?",
         place=("sum",),
     ),
 )

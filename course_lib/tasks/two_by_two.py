@@ -36,14 +36,14 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
-            "What happens to a sum from one step along k to the next?",
+            "What should a sum still contain from the earlier steps along k?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_in_a_corner,
             "in one of the four places of each square, only the product of the last step along k "
             "is left",
-            "What happens to `sums[1, 1]` from one step along k to the next?",
+            "What should `sums[1, 1]` still contain from the earlier steps along k?",
         ),
         WrongIdea(
             lambda A, B: A[:, :16] @ B[:16],
@@ -53,8 +53,8 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "The square has the rows y and y + 1 and the columns x and x + 1. Which elements of A, "
-        "and which of B, does it need in one step along k?",
+        "A thread's square has the rows y and y + 1 and the columns x and x + 1. Which elements of "
+        "A and which elements of B does it need in one step along k?",
         "Load these four numbers into variables first, and then multiply.",
         "Multiply each element of A by each element of B. That makes four products, one for each "
         "sum.",

@@ -99,7 +99,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, 64:] @ B[64:],
             "the products of the first 64 steps along k are missing",
-            "Which tiles have to be on their way before the loop begins?",
+            "Which tiles should your kernel start to copy before the loop begins?",
         ),
         WrongIdea(
             lambda A, B: A[:, :-64] @ B[:-64],
@@ -111,8 +111,8 @@ TASK = Task(
     hints=(
         "Start the copy of the first tiles before the loop. In each iteration, wait for the "
         "current tiles, start the copy of the next ones, and multiply.",
-        "The next tiles go into the other stage. At which point has every lane finished reading "
-        "that stage?",
+        "The next tiles are copied into the other stage. At which point of the loop has every lane "
+        "finished reading that stage?",
         "The order is: wait, barrier, start the copy, multiply. The barrier ensures that all of "
         "the tiles have arrived, and that no thread still reads the other stage.",
     ),

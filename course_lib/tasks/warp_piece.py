@@ -86,15 +86,16 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _stored(lambda t: (8 * _zigzag(t % 32)[0], 8 * _zigzag(t % 32)[1])),
-            "all four warps compute the same piece of C",
-            "A piece is 32 columns wide, and the warp is `t // 32`. At which column does warp 1 "
-            "begin?",
+            "all four warps compute the same part of C",
+            "Each warp computes 32 columns of the block's tile, and `t // 32` is the number of the "
+            "warp. At which column does warp 1 begin?",
         ),
     ),
     hints=(
-        "Each of a warp's 8 × 4 lanes owns 8 × 8 outputs, so a warp computes 64 × 32 outputs. "
-        "How do four such pieces fill 64 × 128?",
-        "`t // 32` is the warp, and `t % 32` is the lane. `lane_place` gives the lane's place.",
+        "Each of a warp's 8 × 4 lanes owns 8 × 8 outputs, so a warp computes 64 × 32 outputs. How "
+        "can four such parts fill the block's 64 × 128 outputs?",
+        "`t // 32` is the warp, and `t % 32` is the lane. `lane_place` returns the row and the "
+        "column of a lane within its warp.",
         "You only need to change the line that computes y and x; all lines below it use these two.",
     ),
     given=GIVEN,
@@ -103,6 +104,6 @@ TASK = Task(
     compared="This version computes the same zigzag bit by bit: two bits of the lane's number "
     "give its column, and three give its row.",
     par=2,
-    meaning="The same loops now take only two fifths of the wavefronts, although you changed "
-    "nothing but *which* lanes share a piece.",
+    meaning="The same loops now take only two fifths of the wavefronts, although you changed only "
+    "*which* outputs each lane owns.",
 )

@@ -9,7 +9,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, i, j, a, b0, b1):
-    """Add one product of fragments to piece (i, j) of the sums, which is 16 x 8."""
+    """Multiply two fragments, and add the 16 x 8 product to sums[i, j]."""
     four = sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3] = four
@@ -92,14 +92,15 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A @ blocks_turned(B),
             "each 8 x 8 matrix of B is transposed",
-            "Each word of B runs down a column. Which of the two ldmatrix instructions does B "
-            "need?",
+            "Each word of B holds two numbers from one column, one below the other. Which of the "
+            "two ldmatrix instructions loads such words?",
             place=("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sB"),
         ),
         WrongIdea(
             lambda A, B: A @ quarters_exchanged(B),
             "in each 16 x 16 part of B, the upper right and the lower left quarters are swapped",
-            "Which two of the four words belong to the same eight columns?",
+            "Which two of the four words from `ldmatrix_x4_trans` belong to the same eight columns "
+            "of B?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
@@ -111,26 +112,27 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[[*range(16), *range(8, 24)]] @ B,
             "your kernel reads the lower 16 rows of A from row 8 on",
-            "How many rows of A does one `mma` take? At which row do the rows of i = 1 begin?",
+            "One `mma` takes 16 rows of A. At which row should the rows for i = 1 begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [*range(8)] * 8],
             "your kernel uses the first 8 columns of B for all 64 columns",
-            "Which words of B does the product with column j of the sums need?",
+            "Which words of B belong to the eight columns of sums[i, j]?",
             place=("call", "add_product"),
         ),
         WrongIdea(
             _column_of_the_row,
-            "your kernel chooses the words of B by i, so every column of the sums uses the same "
-            "words",
-            "Which words of B does the product with column j of the sums need?",
+            "your kernel uses i to choose the words of B, so for each i, all eight results sums[i, "
+            "j] use the same words",
+            "Which words of B belong to the eight columns of sums[i, j]?",
             place=("call", "add_product"),
         ),
         WrongIdea(
             lambda A, B: A[:, [*range(16)] * 4] @ B,
             "your kernel multiplies the first 16 columns of A by all rows of B",
-            "Which pieces of a row of A does your kernel need in iteration k?",
+            "Iteration k needs 16 columns of A. In which two 16-byte pieces of a row are these "
+            "columns?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
@@ -143,8 +145,8 @@ TASK = Task(
             lambda A, B: A @ B[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
             "from one `ldmatrix_x4_trans` to the next, your kernel moves on by 8 columns of B "
             "instead of 16",
-            "How many pieces does one `ldmatrix_x4_trans` fetch? At which piece does the next one "
-            "begin?",
+            "One `ldmatrix_x4_trans` loads 16 columns of B, which are two 16-byte pieces of each "
+            "row. At which piece should the next `ldmatrix_x4_trans` begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
@@ -156,68 +158,74 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A @ B[[k + r for k in range(4) for r in range(16)]],
             "from one iteration to the next, your kernel moves down B by 1 row instead of 16",
-            "How many rows of B does one iteration use? At which row does iteration k = 1 begin?",
+            "Each iteration uses 16 rows of B. At which row of B should iteration k = 1 begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(16)] * 2] @ B,
             "the lower 16 rows of C repeat the upper 16 rows",
-            "Which rows of A belong to i = 1?",
+            "Which 16 rows of A should the products with i = 1 use?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A[:, [8 * k + c for k in range(4) for c in range(16)]] @ B,
             "from one iteration to the next, your kernel moves on by 8 columns of A instead of 16",
-            "How many pieces make up 16 columns? At which piece does iteration k = 1 begin?",
+            "16 columns are two 16-byte pieces of a row. At which piece should iteration k = 1 "
+            "begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A[:, [16 * k + c % 8 for k in range(4) for c in range(16)]] @ B,
             "in every 16 columns of A, your kernel uses the first 8 twice and never the last 8",
-            "Which lanes should point at the second of the two pieces of A?",
+            "Which lanes have to give `ldmatrix_x4` the addresses of the last 8 of the 16 columns "
+            "of A?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [16 * (c // 16) + c % 8 for c in range(64)]],
             "in every 16 columns of B, your kernel uses the first 8 twice and never the last 8",
-            "Which lanes should point at the second of the two pieces of B?",
+            "Which lanes have to give `ldmatrix_x4_trans` the addresses of the last 8 of the 16 "
+            "columns of B?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: (A @ B).reshape(32, 4, 2, 8)[:, :, ::-1].reshape(32, 64),
             "in every 16 columns of C, the first 8 and the last 8 are swapped",
-            "Which two of the four words belong to column j of the sums, and which two to column "
-            "j + 1?",
+            "`ldmatrix_x4_trans` returns four words. Which two of them belong to sums[i, j], and "
+            "which two to sums[i, j + 1]?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: (A @ B)[[*range(16, 32), *range(16)]],
             "the upper 16 and the lower 16 rows of C are swapped",
-            "Which rows of A belong to i = 0?",
+            "Which 16 rows of A should the products with i = 0 use?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(16), *range(1, 17)]] @ B,
             "the second 16 rows of A begin only one row below the first 16 rows",
-            "At which row do the 16 rows of i = 1 begin?",
+            "At which row should the 16 rows for i = 1 begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: as_if_in_order(A) @ as_if_in_order(B),
-            "your kernel reads the pieces of A and B as if they were stored in order",
-            "At which index does a piece of a row begin, according to `piece_at`?",
+            "your kernel reads A and B as if the 16-byte pieces of each row were stored in order",
+            "`piece_at` returns the index at which a 16-byte piece of a row begins. Does your "
+            "kernel use this index?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ as_if_in_order(B),
-            "your kernel reads the pieces of B as if they were stored in order",
-            "At which index does a piece of a row begin, according to `piece_at`?",
+            "your kernel reads B as if the 16-byte pieces of each row were stored in order",
+            "`piece_at` returns the index at which a 16-byte piece of a row begins. Does your "
+            "kernel use this index?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: as_if_in_order(A) @ B,
-            "your kernel reads the pieces of A as if they were stored in order",
-            "At which index does a piece of a row begin, according to `piece_at`?",
+            "your kernel reads A as if the 16-byte pieces of each row were stored in order",
+            "`piece_at` returns the index at which a 16-byte piece of a row begins. Does your "
+            "kernel use this index?",
             place=("call", "ldmatrix_x4"),
         ),
     ),
@@ -226,9 +234,9 @@ TASK = Task(
         "For 16 steps along k, loading 64 columns of B takes four ldmatrix_x4_trans, and loading "
         "32 rows of A takes two ldmatrix_x4.",
         "In each `ldmatrix`, lane l gives the address of row l % 16 of the 16 rows, and lanes 16 "
-        "to 31 point at the next piece of their row.",
-        "First load all words of B into `b`. Then, for each 16 rows of A, load their words and "
-        "call `add_product` eight times.",
+        "to 31 give the address of the next 16-byte piece of the same row.",
+        "First load all words of B into `b`. Then, for each group of 16 rows of A, load their "
+        "words and call `add_product` eight times.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),

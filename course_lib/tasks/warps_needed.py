@@ -51,7 +51,7 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: 4 * latency / independent,
             "you returned a fraction, but a number of warps is always whole",
-            "In which direction do you round?",
+            "Should you round up or down?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent + 1),
@@ -62,8 +62,8 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: 4 * round(latency / independent),
             "you round to the nearest whole number, which is sometimes too small",
-            "A scheduler has to fill 29 clocks, and each warp has 8 instructions to issue. In "
-            "which direction do you round?",
+            "A scheduler has to fill 29 clocks, and each warp has 8 instructions to issue. Should "
+            "you round up or down?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency * independent,
@@ -86,10 +86,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A scheduler issues one instruction per clock. How many instructions can it issue during "
-        "the wait?",
-        "Each warp has `independent` instructions to issue. In which direction do you round? And "
-        "remember that an SM has four schedulers.",
+        "A scheduler issues one instruction per clock. How many instructions can the scheduler "
+        "issue during the wait?",
+        "Each warp has `independent` instructions to issue. Should you round up or down? Remember, "
+        "too, that an SM has four schedulers.",
     ),
     given='''\
 def warps_needed(latency, independent):

@@ -47,12 +47,12 @@ TASK = Task(
         WrongIdea(
             lambda stride: _most([lane * stride for lane in LANES]),
             "you count two lanes separately even if they want the same word",
-            "At stride 0, all lanes want the same word. How many wavefronts does that take?",
+            "At stride 0, all lanes want the same word. How many wavefronts does this access take?",
         ),
         WrongIdea(
             lambda stride: [lane * stride % 32 for lane in LANES].count(0),
             "you count two lanes separately even if they want the same word",
-            "At stride 0, all lanes want the same word. How many wavefronts does that take?",
+            "At stride 0, all lanes want the same word. How many wavefronts does this access take?",
         ),
         WrongIdea(
             lambda stride: 32 if stride % 32 == 0 else 1,
@@ -78,7 +78,8 @@ TASK = Task(
         WrongIdea(
             lambda stride: 32,
             "you returned the number of banks, which is also the number of lanes",
-            "Each bank has a count of its own. Which of these counts decides?",
+            "Your function counts the words in each bank. Which of these counts is the number of "
+            "wavefronts?",
         ),
         WrongIdea(
             lambda stride: stride % 32 or 32,
@@ -92,7 +93,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Lane 5 reads word 5 * stride. In which bank is that word?",
+        "Lane 5 reads word 5 * stride. In which bank is word 5 * stride?",
         "A `set` keeps only one copy of a word that several lanes request. Then count how many of "
         "the words are in each bank.",
         "A list of 32 zeros, one for each bank, can keep the counts; the largest count is the "

@@ -33,7 +33,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * mb / gb_per_s,
-            "you let each small kernel move the result only once",
+            "in your formula, each small kernel moves the result only once",
             "After a small kernel has read every number of the result, what does it do with them?",
         ),
         WrongIdea(
@@ -66,7 +66,8 @@ TASK = Task(
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + (kernels + 1) * mb / gb_per_s,
             "for each small kernel, you count only the read or only the write",
-            "Which kernels read the result, and which ones write it back?",
+            "Each small kernel reads the result and writes it back. Which of the two does your "
+            "formula leave out?",
         ),
     ),
     hints=(
@@ -100,6 +101,6 @@ def with_small_kernels(product_ms, mb, gb_per_s, kernels):
 ''',
     compared="This version adds up the time kernel by kernel.",
     par=1,
-    meaning="If you **fuse** the small kernels with the product, each number is finished before "
-    "it is stored, which saves all those trips to DRAM.",
+    meaning="If you **fuse** the small kernels with the product, each number is finished before it "
+    "is stored, which saves all the extra trips to DRAM.",
 )
