@@ -64,6 +64,7 @@ def test_a_tile_that_is_waited_for_at_once_is_told_both_lines():
     assert found.code == "serial-work" and "line" not in facts_of(found.message)  # it is this one
 
 
+@pytest.mark.slow
 def test_one_barrier_more_for_each_tile_is_told():
     swap = "        now = 256 - now\n"
     found = first_error("two_buffers", (swap, f"        cuda.syncthreads()\n{swap}"))
@@ -71,6 +72,7 @@ def test_one_barrier_more_for_each_tile_is_told():
     assert (found.code, facts["each"], facts["enough"]) == ("excess-barriers", "7", 4)
 
 
+@pytest.mark.slow
 def test_a_barrier_is_no_cure_for_the_wrong_buffer():
     found = first_error("two_buffers", ("store4(sB, now + 4 * t, b)", "store4(sB, 4 * t, b)"))
     assert found.code == "race-write-after-read"
