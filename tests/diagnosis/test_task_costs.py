@@ -72,7 +72,6 @@ def test_one_barrier_more_for_each_tile_is_told():
     assert (found.code, facts["each"], facts["enough"]) == ("excess-barriers", "7", 4)
 
 
-@pytest.mark.slow
 def test_a_barrier_is_no_cure_for_the_wrong_buffer():
     found = first_error("two_buffers", ("store4(sB, now + 4 * t, b)", "store4(sB, 4 * t, b)"))
     assert found.code == "race-write-after-read"
