@@ -95,9 +95,9 @@ MANY_TURNS = ("naive matmul", "coalesced matmul", "task eight_by_eight", "n-body
 
 
 @pytest.mark.parametrize(
-    "others", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
+    "costly", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
 )
-def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, others: bool) -> None:
+def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, costly: bool) -> None:
     """Passes that other traffic takes vary from run to run; the other counts are exact.
 
     The rungs, which take as long as all others, are held line by line below, too.
@@ -107,8 +107,8 @@ def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, others: bool) 
     everything = as_compiled.launches()
     assert {*as_compiled.as_compiled_kernels.launches(), *MANY_TURNS} <= counted.keys()
     odd: list[tuple[object, ...]] = []
-    cheap = [each for each in counted if not each.startswith("rung ") and each not in MANY_TURNS]
-    for name in (each for each in counted if (each not in cheap[::2]) == others):
+    names = [each for each in counted if (each.startswith("rung ") or each in MANY_TURNS) == costly]
+    for name in names:
         theirs = counted[name]
         ours = as_compiled.compare(name, everything[name], "9.0", None)
         odd += [(name, ours["note"])] * bool(ours["note"])  # not followed to the source's result
