@@ -33,20 +33,25 @@ def one_in(count: int, names: Iterable[str], first: int = 0) -> list[Any]:
     ]
 
 
-def few(cases: Iterable[Any], fast: int = 1) -> list[Any]:
-    """Cases of one kind: the first are in the fast set, the others in that of `--all`.
+def few(cases: Iterable[Any], fast: int = 1, slow: int | None = None) -> list[Any]:
+    """Cases of one kind: the first are in the fast set, the next in that of `--all`.
 
     Args:
         cases: as `parametrize` takes them, a tuple where there are several names.
         fast: how many are tried every time.
+        slow: how many of the others are in the set of `--all`, the rest under `--long`; all of
+            them where it is not given.
     """
+    every = list(cases)
+    last = len(every) if slow is None else fast + slow
     return [
-        case if number < fast else _slow(case if isinstance(case, tuple) else (case,))
-        for number, case in enumerate(cases)
+        *every[:fast],
+        *(_marked(case, pytest.mark.slow) for case in every[fast:last]),
+        *(_marked(case, pytest.mark.long) for case in every[last:]),
     ]
 
 
-def _slow(case: tuple[Any, ...]) -> Any:
+def _marked(case: Any, mark: pytest.MarkDecorator) -> Any:
     if isinstance(case, type(pytest.param())):
-        return case._replace(marks=[*case.marks, pytest.mark.slow])
-    return pytest.param(*case, marks=pytest.mark.slow)
+        return case._replace(marks=[*case.marks, mark])
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)

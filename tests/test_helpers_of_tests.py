@@ -5,7 +5,7 @@ import threading
 import pytest
 from counted_work import counted_calls
 from every_case import every_case
-from sampling import marks
+from sampling import few, marks
 from stored_answers import UnreadableAnswers, read, wrong_answers, wrong_answers_to
 
 
@@ -29,6 +29,8 @@ def test_a_sample_is_spread_over_three_sets() -> None:
     names = [[each.name for each in marks(number, fast=4, slow=2)] for number in range(5)]
     assert names == [[], ["long"], ["slow"], ["long"], []]
     assert [each.name for each in marks(0)] == ["long"]
+    first, *others = few("abcd", slow=2)
+    assert (first, [each.marks[0].name for each in others]) == ("a", ["slow", "slow", "long"])
 
 
 def work(turns: int) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 # What an answer is compared with: (match, right?, reason). The match is a choice's letter, a
@@ -120,6 +121,9 @@ class Number(Question):
     other: str = ""
     within: float = EQUAL
     slips: tuple[Trap, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", cache(self.value))  # a launch, most often
 
     def rows(self) -> list[Row]:
         value = self.value()

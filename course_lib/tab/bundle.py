@@ -50,9 +50,9 @@ def write(target: Path) -> int:
 def without_docstrings(text: bytes) -> bytes:
     """A module without what only its readers need; every statement keeps its line."""
     lines = text.split(b"\n")
-    for node in ast.walk(ast.parse(text)):
+    for node in _blocks(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
-            node
+            node, clean=False
         ):
             docstring = node.body[0]
             first, last = docstring.lineno - 1, (docstring.end_lineno or 0) - 1
@@ -62,6 +62,14 @@ def without_docstrings(text: bytes) -> bytes:
             )
             lines[first : last + 1] = [before + b'""' + after, *[b""] * (last - first)]
     return b"\n".join(lines)
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and the statements in it; expressions, most of a tree, hold none."""
+    yield node
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _blocks(each)
 
 
 def files() -> list[Path]:

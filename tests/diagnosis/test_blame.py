@@ -144,6 +144,7 @@ def test_a_formula_that_has_no_answer_at_zero_gets_none(monkeypatch: pytest.Monk
 # --- the offset of the block comes before the races that it brings ------------------------------
 
 
+@pytest.mark.slow
 def test_a_scan_without_the_offset_of_the_block() -> None:
     report = judged(
         "block_scan",
@@ -288,6 +289,7 @@ def test_a_narrow_index_is_told_where_it_grows(more: str, wraps: bool) -> None:
     assert [each.code for each in report.findings] == ["index-overflow"] * wraps
 
 
+@pytest.mark.slow
 def test_a_sum_kept_in_the_output_is_counted() -> None:
     report = judged(
         "matmul_naive",

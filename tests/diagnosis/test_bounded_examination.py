@@ -67,6 +67,7 @@ def matmul_naive(A, B, C):
 """
 
 
+@pytest.mark.slow
 def test_a_loop_that_ends_is_not_said_to_be_endless() -> None:
     [error] = examine_source("matmul_naive", ONE_THREAD, debug=True).errors
     assert error.code == "timeout"

@@ -95,7 +95,7 @@ def test_tiles_on_even_sizes_alone_reuse_nothing(tile: int) -> None:
         assert [name for name, points in report.earned.items() if not points] == ["reuse"]
 
 
-@pytest.mark.parametrize("tile", [8, 16, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tile", few([8, 16, 32]))
 def test_clamped_indices_and_a_rest_along_k_are_honest(tile: int) -> None:
     """No tile is loaded beyond the edge; and what does not fill one is few steps."""
     for seed in SEEDS:
@@ -107,7 +107,7 @@ def test_clamped_indices_and_a_rest_along_k_are_honest(tile: int) -> None:
 
 @pytest.mark.parametrize(
     ("exercise", "text", "codes"),
-    [
+    few([
         (
             "mat_add",
             TURNED.format(name="mat_add", work=SUM),
@@ -119,8 +119,8 @@ def test_clamped_indices_and_a_rest_along_k_are_honest(tile: int) -> None:
             {"uncoalesced-load"},
         ),
         ("transpose_tiled", TRANSPOSE, {"uncoalesced-store"}),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_neighbours_on_even_sizes_alone_are_none(exercise: str, text: str, codes: set[str]) -> None:
     for seed in SEEDS:
         report = examine_source(exercise, text, seed=seed, debug=True)

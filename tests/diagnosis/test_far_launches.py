@@ -33,7 +33,7 @@ def test_what_is_lost_beyond_a_size_is_not_paid(name: str) -> None:
         assert report.earned[lost] == 0, (seed, str(report))
 
 
-@pytest.mark.parametrize("name", few(HONEST))
+@pytest.mark.parametrize("name", few(HONEST, 0))
 def test_an_honest_answer_that_looks_like_them_keeps_its_points(name: str) -> None:
     exercise, text = HONEST[name]
     for seed in SEEDS:

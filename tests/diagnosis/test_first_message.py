@@ -41,6 +41,7 @@ def test_an_index_that_counts_back_is_not_blamed_on_a_right_test(end: str) -> No
     assert (found.code, line[:14]) == ("wrong-index", "B[row, column]")
 
 
+@pytest.mark.slow
 def test_a_negative_index_comes_before_the_cell_that_it_reaches() -> None:
     sums = "part[t] + part[t + 1] + part[t + 2]"
     found, _ = first("sum_of_three", sums, "part[t - 1] + part[t] + part[t + 1]")
@@ -105,6 +106,7 @@ def test_elements_that_no_thread_writes_are_told_apart_from_wrong_ones() -> None
     assert facts_of(found.message)["read"] == "C[1, 1]"
 
 
+@pytest.mark.slow
 def test_a_tree_is_not_one_thread_that_adds_everything() -> None:
     text = """from numba import cuda, float32
 
@@ -150,7 +152,7 @@ def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: s
 
 @pytest.mark.parametrize(
     ("task", "old", "new", "hint"),
-    [
+    few([
         ("squared_lengths", "384 * cuda.blockIdx.x", "0", "Which elements belong to block 0"),
         (
             "fetch_and_add",
@@ -158,8 +160,8 @@ def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: s
             "        cuda.syncthreads()\n        if warp == 1 and",
             "Which buffer can be written while the other one is read?",
         ),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_the_question_fits_what_was_written(task: str, old: str, new: str, hint: str) -> None:
     found, _ = first(task, old, new)
     assert found.hint.startswith(hint)

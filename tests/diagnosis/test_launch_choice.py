@@ -93,7 +93,7 @@ def transpose(constants: str, T: str = "TILE", rows: str = "cuda.blockDim.y") ->
 # --- right kernels, whatever their constants are called --------------------------------------
 
 
-@pytest.mark.parametrize("name", few(["TPB", "BLOCK", "T", "N", "BLOCK_SIZE", "BM"], 2))
+@pytest.mark.parametrize("name", few(["TPB", "BLOCK", "T", "N", "BLOCK_SIZE", "BM"], slow=2))
 def test_a_tile_under_any_name_passes(name: str) -> None:
     report = tiled(f"{name} = 16", name)
     assert report.passed and report.points == report.max_points, str(report)
@@ -101,7 +101,7 @@ def test_a_tile_under_any_name_passes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", few(["TPB", "BLOCK"], 1))
-@pytest.mark.parametrize("size", [8, 32])
+@pytest.mark.parametrize("size", few([8, 32]))
 def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) -> None:
     report = tiled(f"{name} = {size}\nPADDED = {name} + 1", name, "PADDED")
     assert report.passed, str(report)
@@ -111,20 +111,26 @@ def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) ->
 
 @pytest.mark.parametrize(
     "unused",
-    few(["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"], 2),
+    few(
+        ["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"], slow=2
+    ),
 )
 def test_what_the_kernel_does_not_use_changes_nothing(unused: str) -> None:
     report = tiled(f"BLOCKS = 16\n{unused}", "BLOCKS")
     assert report.passed and report.launched is None, str(report)
 
 
-@pytest.mark.parametrize("unused", ["TILE = 16", "BLOCK = (64,)", "BLOCK = 'a'", "BLOCK = 1.5"])
+@pytest.mark.parametrize(
+    "unused", few(["TILE = 16", "BLOCK = (64,)", "BLOCK = 'a'", "BLOCK = 1.5"], slow=1)
+)
 def test_a_naive_kernel_keeps_its_launch(unused: str) -> None:
     report = examine_source("matmul_naive", NAIVE.format(constants=unused), debug=True)
     assert report.passed and report.launched is None, str(report)
 
 
-@pytest.mark.parametrize("unused", ["BLOCK = (32, 8)", "BLOCK = (32,)", "BLOCK = 32", "TILE = 32"])
+@pytest.mark.parametrize(
+    "unused", few(["BLOCK = (32,)", "BLOCK = (32, 8)", "BLOCK = 32", "TILE = 32"], slow=1)
+)
 def test_a_scan_keeps_its_launch_beside_the_transposes_constants(unused: str) -> None:
     report = examine_source("block_scan", SCAN.format(constants=unused), debug=True)
     assert report.passed and report.launched is None, str(report)
@@ -151,11 +157,14 @@ def test_an_array_larger_than_the_tile_is_no_other_tile() -> None:
 
 @pytest.mark.parametrize(
     ("constants", "block"),
-    [
-        ("TILE = 32\nBLOCK = (32, 8)", (32, 8)),
-        ("TILE = 16", (16, 16)),
-        ("TILE = 16\nBLOCK = (16, 4)", (16, 4)),
-    ],
+    few(
+        [
+            ("TILE = 16", (16, 16)),
+            ("TILE = 16\nBLOCK = (16, 4)", (16, 4)),
+            ("TILE = 32\nBLOCK = (32, 8)", (32, 8)),
+        ],
+        2,
+    ),
 )
 def test_offered_constants_change_the_launch(constants: str, block: tuple[int, ...]) -> None:
     report = transpose(constants)
@@ -164,6 +173,7 @@ def test_offered_constants_change_the_launch(constants: str, block: tuple[int, .
     assert " x ".join(map(str, block)) in str(report)
 
 
+@pytest.mark.slow
 def test_a_tile_of_a_transpose_under_a_name_of_its_own() -> None:
     assert transpose("T = 16", "T").numbers_right
     assert transpose("T = 16\nBLOCK = (16, 4)", "T").numbers_right
@@ -234,6 +244,7 @@ def test_every_kernel_exercise_says_which_blocks_it_offers() -> None:
         assert bool(exercise.block_axes) == offers, exercise.id
 
 
+@pytest.mark.slow
 def test_a_guess_that_fails_is_left_at_its_first_wrong_number(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -84,7 +84,7 @@ LIMITED: dict[str, tuple[str, str | None]] = {
 
 
 # The least is beyond every ordinary launch but the long ones, the other one beyond these as well.
-@pytest.mark.parametrize("name", few(LIMITED, 2))
+@pytest.mark.parametrize("name", few(LIMITED))
 @pytest.mark.parametrize("limit", [pytest.param(100, marks=pytest.mark.slow), 400])
 def test_a_limit_is_named(name: str, limit: int) -> None:
     text, code = LIMITED[name]
@@ -115,7 +115,7 @@ def test_a_limit_that_the_longest_launch_just_reaches_is_seen(name: str) -> None
         assert not course_lib.examine_source("matmul_naive", text, debug=True).passed, limit
 
 
-@pytest.mark.parametrize("cut", ["min(A.shape[1], 500)", "min(A.shape[1], 497)"])
+@pytest.mark.parametrize("cut", few(["min(A.shape[1], 500)", "min(A.shape[1], 497)"]))
 def test_rounding_up_to_whole_tiles_hides_no_limit(cut: str) -> None:
     """With 500 steps at most, 32 whole tiles of 16 are right up to K = 512."""
     text = right_answers_to("matmul_tiled")["if_else_padding"]
@@ -190,6 +190,7 @@ def test_no_suspicion_no_launch() -> None:
     assert report.passed and shapes == []
 
 
+@pytest.mark.slow
 def test_a_suspicion_is_cleared_just_beyond_and_a_tile_further() -> None:
     either = f"if K > LIMIT:\n    {TOTAL}\nelse:\n    {TOTAL}"
     report, shapes = examined(kernel(either).replace("{limit}", "600"))
@@ -216,7 +217,7 @@ WIDER_THAN_LONG = {
 }
 
 
-@pytest.mark.parametrize("way", WIDER_THAN_LONG)
+@pytest.mark.parametrize("way", few(WIDER_THAN_LONG, 3))
 def test_a_block_that_is_wider_than_any_long_launch(way: str) -> None:
     """Every thread has its column as long as there are no more columns than threads."""
     store = WIDER_THAN_LONG[way].format(store="C[row, col] = A[row, col] + B[row, col]")
@@ -300,7 +301,7 @@ for each in row:
     assert ("loop", 512) in room_sites(body)
 
 
-@pytest.mark.parametrize("limit", [100, 400])
+@pytest.mark.parametrize("limit", few([100, 400]))
 def test_no_more_is_said_than_was_seen(limit: int) -> None:
     """Beyond a limit the numbers are wrong where the blocks divide the sizes as well."""
     text = LIMITED["min in the range"][0].replace("{limit}", str(limit))

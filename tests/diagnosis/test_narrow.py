@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sampling import few
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
@@ -25,8 +26,7 @@ def test_every_launch_keeps_the_sizes_that_are_numbers(seed):
 
 @pytest.mark.parametrize(
     ("old", "new", "code", "told"),
-    [
-        ("range(A.shape[1])", "range(A.shape[1] - 2)", "wrong-loop-bound", "instead of `2`"),
+    few([
         ("range(A.shape[1])", "range(3, A.shape[1])", "wrong-loop-bound", "instead of `3`"),
         (
             "total += ",
@@ -35,8 +35,9 @@ def test_every_launch_keeps_the_sizes_that_are_numbers(seed):
             "the last term is there, and the rest is missing",
         ),
         ("range(A.shape[1])", "range(K)", "compile-error", "The name K is not defined"),
-    ],
-)
+        ("range(A.shape[1])", "range(A.shape[1] - 2)", "wrong-loop-bound", "instead of `2`"),
+    ], 3),
+)  # fmt: skip
 def test_what_is_missing_is_named(old, new, code, told):
     answer = TASK.answer.replace(old, new)
     assert answer != TASK.answer

@@ -66,7 +66,7 @@ def test_without_an_idea_the_formula_is_right(seed):
     assert answers([], cases) == [each.wanted for each in cases]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", few(SEEDS))
 def test_every_idea_shows_and_is_recognised_by_its_numbers(seed):
     cases = calls(seed)
     right = [each.wanted for each in cases]
@@ -151,7 +151,8 @@ def test_a_wrong_answer_is_told_its_arithmetic():
     assert report.points == 0
 
 
-@pytest.mark.parametrize("seed", few(SEEDS))
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
 def test_another_seed_comes_to_the_same_verdict(seed):
     assert course_lib.examine_source("blocks_per_sm", ANSWER, seed=seed).passed
     wrong = course_lib.examine_source("blocks_per_sm", ANSWER.replace(*ONE_FILE), seed=seed)

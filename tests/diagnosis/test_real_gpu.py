@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sampling import marks
 
 from course_lib.answer_text.context import our_kernel
 from course_lib.curriculum import TASKS, Launch, Task
@@ -108,8 +109,15 @@ def test_nothing_written_is_found() -> None:
     assert "every element is wrong" in found.message  # type: ignore[attr-defined]
 
 
+LAUNCHED = [each for each in TASKS.values() if each.kind.is_launched]
+
+
 @pytest.mark.parametrize(
-    "task", [each for each in TASKS.values() if each.kind.is_launched], ids=lambda each: each.id
+    "task",
+    [
+        pytest.param(each, id=each.id, marks=marks(number, fast=4, slow=4))
+        for number, each in enumerate(LAUNCHED)
+    ],
 )
 def test_the_answer_to_a_task_is_right_there(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     """With its own sizes, and with what its output holds before; the emulator stands in."""

@@ -191,7 +191,7 @@ def test_what_nobody_wrote_decides_nothing(name: str) -> None:
     assert report.points == 0
 
 
-@pytest.mark.parametrize("test", ["q[0] * float32(0) == 1", "q[0] < 0 and q[0] > 0"])
+@pytest.mark.parametrize("test", few(["q[0] * float32(0) == 1", "q[0] < 0 and q[0] > 0"]))
 def test_a_read_that_changes_nothing_is_a_warning(test: str) -> None:
     text = SUM.format(made="cuda.local.array(1, float32)", test=test)
     report = examine_source("mat_add", HEAD + text, debug=True)
@@ -261,7 +261,7 @@ def test_a_way_that_depends_on_how_products_are_rounded() -> None:
     assert [each.code for each in report.errors] == ["wrong-result"], str(report)
 
 
-@pytest.mark.parametrize("test", ["y >= 0", "abs(x * x - y) < 1e-4", "x * x - y < 1"])
+@pytest.mark.parametrize("test", few(["abs(x * x - y) < 1e-4", "y >= 0", "x * x - y < 1"]))
 def test_an_honest_test_of_a_product(test: str) -> None:
     report = examine_source("matmul_naive", HEAD + TELLS.format(right="acc", test=test), debug=True)
     assert "wrong-result" not in {each.code for each in report.findings}, str(report)

@@ -64,6 +64,7 @@ def test_a_tile_that_is_waited_for_at_once_is_told_both_lines():
     assert found.code == "serial-work" and "line" not in facts_of(found.message)  # it is this one
 
 
+@pytest.mark.slow
 def test_one_barrier_more_for_each_tile_is_told():
     swap = "        now = 256 - now\n"
     found = first_error("two_buffers", (swap, f"        cuda.syncthreads()\n{swap}"))

@@ -339,6 +339,6 @@ def test_what_python_reads_in_a_file_is_read() -> None:
 
 
 def test_a_long_text_without_a_loop_is_right_if_its_numbers_are() -> None:
-    lines = "    t = x + y\n" * 2500
+    lines = "    t = x + y\n" * 1200  # more than Python nests calls
     long = KERNEL_UNREADABLE.replace("    if y", f"{lines}    if y")
     assert examine_source("mat_add", HEAD_UNREADABLE + long, debug=True).passed

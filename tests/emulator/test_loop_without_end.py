@@ -6,6 +6,7 @@ from emulator_helpers import as_program, launch, line_of
 from every_case import every_case
 
 from course_lib.emulator import INTERACTIVE, Budget
+from course_lib.emulator.machine import repetition
 from course_lib.wording.sentences import facts_of
 
 # Each body marks the loop to be named.
@@ -132,60 +133,68 @@ STORING = {
 BEFORE_ITS_STEPS = [*GROWING.values(), *STORING.values(), *map(WITHOUT_END.get, REPEATED)]
 
 
+@pytest.fixture
+def early(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A loop is looked at after 64 iterations, a sixteenth of the usual number."""
+    usual = repetition.FIRST
+    monkeypatch.setattr(repetition, "FIRST", 64)
+    return usual // 64
+
+
 @every_case("body", BEFORE_ITS_STEPS)
-def test_a_loop_that_goes_on_in_vain_is_named_before_its_steps_are_used_up(body: str) -> None:
+def test_a_loop_in_vain_is_named_before_its_steps_are_used_up(body: str, early: int) -> None:
     program = as_program(body, "out, x, flags, n")
     arrays = np.zeros(64, np.float32), np.zeros(64, np.float32), np.ones(64, np.int32)
-    budget = Budget(steps=Budget().steps // 100)
+    budget = Budget(steps=Budget().steps // 100 // early)
     profile = launch(program, 1, 64, *arrays, 9, races=False, budget=budget)
     assert profile.stopped_in is not None and profile.stopped_in.in_vain
     found = profile.findings[0]
     assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
-    assert profile.steps < 0.01 * Budget().steps
+    assert profile.steps < budget.steps
 
 
 ENDING = {  # after more turns than it takes until somebody looks for a repetition
-    "what it stores it reads": "while out[0] < 1100:\n    out[0] += 1",
-    "by an atomic": "while cuda.atomic.add(out, 0, 1) < 1100:\n    pass",
+    "what it stores it reads": "while out[0] < 110:\n    out[0] += 1",
+    "by an atomic": "while cuda.atomic.add(out, 0, 1) < 110:\n    pass",
     "in a local array": (
-        "a = cuda.local.array(1, float32)\na[0] = 0\nwhile a[0] < 1100:\n    a[0] += 1"),
-    "what another name stores": "k = 0\nsame = out\nwhile out[0] < 1100:\n    same[0] += 1",
-    "what a part stores": "part = out[0:1]\nwhile out[0] < 1100:\n    part[0] += 1",
-    "what a function stores": "while out[0] < 1100:\n    more(out)",
-    "what a function returns": "k = 0\nwhile next_of(k) < 1100:\n    k = next_of(k)",
+        "a = cuda.local.array(1, float32)\na[0] = 0\nwhile a[0] < 110:\n    a[0] += 1"),
+    "what another name stores": "k = 0\nsame = out\nwhile out[0] < 110:\n    same[0] += 1",
+    "what a part stores": "part = out[0:1]\nwhile out[0] < 110:\n    part[0] += 1",
+    "what a function stores": "while out[0] < 110:\n    more(out)",
+    "what a function returns": "k = 0\nwhile next_of(k) < 110:\n    k = next_of(k)",
     "what the same array under another name stores": (
-        "k = 0\nwhile out[0] < 1100:\n    k += 1\n    again[0] = k"),
+        "k = 0\nwhile out[0] < 110:\n    k += 1\n    again[0] = k"),
     "a break under a break": (
-        "k, done = 0, False\nwhile True:\n    k += 1\n    if k < 1100:\n        continue\n"
+        "k, done = 0, False\nwhile True:\n    k += 1\n    if k < 110:\n        continue\n"
         "    done = True\n    if done:\n        break"),
     "a return within a loop": (
-        "k = 0\nwhile True:\n    k += 1\n    for j in range(2):\n        if k + j > 1100:\n"
+        "k = 0\nwhile True:\n    k += 1\n    for j in range(2):\n        if k + j > 110:\n"
         "            return"),
     "a condition of a condition": (
-        "k, a, b = 0, 0, 0\nwhile a == 0:\n    k += 1\n    if k > 1100:\n        b = 1\n"
+        "k, a, b = 0, 0, 0\nwhile a == 0:\n    k += 1\n    if k > 110:\n        b = 1\n"
         "    if b:\n        a = 1"),
-    "an item of two": "k, j = 0, 0\nwhile j < 1100:\n    k, j = k + 1, k",
-    "a name in an expression": "k = 0\nwhile True:\n    if (k := k + 1) > 1100:\n        break",
+    "an item of two": "k, j = 0, 0\nwhile j < 110:\n    k, j = k + 1, k",
+    "a name in an expression": "k = 0\nwhile True:\n    if (k := k + 1) > 110:\n        break",
     "a shuffle": (
-        "k, j = 0, 0\nwhile j < 1100:\n    k += 1\n    j = cuda.shfl_sync(0xFFFFFFFF, k, 0)"),
-    "a variable": "k = 0\nwhile k < 1100:\n    k += 1",
-    "a count that is stored": "k = 0\nwhile out[0] < 1100:\n    k += 1\n    out[0] = k",
+        "k, j = 0, 0\nwhile j < 110:\n    k += 1\n    j = cuda.shfl_sync(0xFFFFFFFF, k, 0)"),
+    "a variable": "k = 0\nwhile k < 110:\n    k += 1",
+    "a count that is stored": "k = 0\nwhile out[0] < 110:\n    k += 1\n    out[0] = k",
     "a flag by a count": (
-        "k = 0\nwhile out[0] == 0:\n    out[0] = 1\n    k += 1\n    if k < 1100:\n"
+        "k = 0\nwhile out[0] == 0:\n    out[0] = 1\n    k += 1\n    if k < 110:\n"
         "        out[0] = 0"),
     "a count in another array": (
         "a = cuda.local.array(1, int32)\na[0] = 0\nwhile out[0] == 0:\n    a[0] += 1\n"
-        "    out[0] = a[0] // 1100"),
+        "    out[0] = a[0] // 110"),
     "a flag at an index that grows": (
-        "a, k = cuda.local.array(1200, int32), 0\nfor j in range(1200):\n    a[j] = 0\n"
-        "while a[1100] == 0:\n    a[k] = 1\n    k += 1"),
+        "a, k = cuda.local.array(120, int32), 0\nfor j in range(120):\n    a[j] = 0\n"
+        "while a[110] == 0:\n    a[k] = 1\n    k += 1"),
     "a variable of every tenth turn": (
-        "k, j = 0, 0\nwhile k < 110:\n    j = (j + 1) % 10\n    k += j == 0"),
+        "k, j = 0, 0\nwhile k < 11:\n    j = (j + 1) % 10\n    k += j == 0"),
 }  # fmt: skip
 
 
 @every_case("body", ENDING.values(), ids=ENDING)
-def test_a_long_loop_ends(body: str) -> None:
+def test_a_long_loop_ends(body: str, early: int) -> None:
     before = """
     @cuda.jit(device=True)
     def more(a):

@@ -96,7 +96,8 @@ def test_some_tasks_are_judged_alike_and_all_else_is(packed, monkeypatch):
     All in one session, for Pyodide takes long to begin.
     """
     programs = [{"do": "play", "text": text} for text in PROGRAMS.values()]
-    told_alike([*checks("05")[:: WRONG_ONES + 2], *OTHERS, *programs], packed, monkeypatch)
+    some = [each for each in checks("05")[:: WRONG_ONES + 2] if each["id"] != "convolve"]  # costly
+    told_alike([*some, *OTHERS, *programs], packed, monkeypatch)
 
 
 @pytest.mark.long

@@ -305,6 +305,7 @@ def test_turns_that_follow_from_a_size_are_found_too() -> None:
     assert (facts["number"], facts["axis"], facts["usual"]) == (3, "x.shape[0]", 12)
 
 
+@pytest.mark.slow
 def test_a_grid_stride_loop_of_four_turns_is_too_short_for_long_arrays() -> None:
     turns = """\
 @cuda.jit

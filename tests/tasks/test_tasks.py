@@ -72,7 +72,7 @@ ANOTHER = pytest.mark.parametrize(
 @pytest.mark.parametrize(
     "task",
     [
-        pytest.param(each, id=each.id, marks=marks(number, fast=6, slow=1))
+        pytest.param(each, id=each.id, marks=marks(number, fast=18, slow=1))
         for number, each in enumerate(TASKS.values())
     ],
 )
