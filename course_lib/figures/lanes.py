@@ -1,27 +1,17 @@
 """Draw the lanes of a warp: which outputs each owns, and where one access of each goes."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.colors import to_rgb
-from matplotlib.patches import Polygon
 
-from course_lib.devices import (
-    BANK_WIDTH_BYTES,
-    CACHE_LINE_BYTES,
-    SECTOR_BYTES,
-    SHARED_MEMORY_BANKS,
-    WARP_SIZE,
-)
 from course_lib.figures import style
-from course_lib.figures.accesses import draw_sector
-from course_lib.figures.pen import Pen, tinted
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import NOBODY, Phase, Request, lanes_by_warp, phases_of, traced
-from course_lib.wording.words import counted, joined
+from course_lib.figures.requests import NOBODY, lanes_by_warp, traced
+from course_lib.wording.words import joined
 
 _MOST = 3
 _TOP, _LEFT_OF_PIECES, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62
@@ -172,182 +162,3 @@ def _first_lanes(piece: Piece) -> str:
         side = "a row" if y == y0 else "a column" if x == x0 else "neither row nor column"
         sides.append(f"lane {lane} shares {side} with lane 0")
     return joined(sides)
-
-
-# --- One access: from lane to address and sector, or to word and bank -----------------------------
-
-
-_LEFT, _RIGHT = 0.95, 7.42
-_LANE = (_RIGHT - _LEFT) / WARP_SIZE
-
-
-def _middle_of(lane: int) -> float:
-    return _LEFT + (lane + 0.5) * _LANE
-
-
-def _draw_lanes(pen: Pen, y: float, lanes: Sequence[int], colour: str) -> None:
-    """A row of 32 lanes; those that take part are filled."""
-    pen.write(_LEFT - 0.1, y, "lane", ha="right", colour=style.GREY)
-    row = pen.at(_LEFT, y - 0.1, _LANE, 0.2)
-    for lane in range(WARP_SIZE):
-        active = lane in lanes
-        looks = {**tinted(colour, 0.25), "z": 3}
-        if not active:
-            looks = {"face": style.PAPER, "edge": style.FAINT, "line": 0.8, "z": 2}
-        ink = style.INK if active else style.GREY
-        row.cell(0, lane, str(lane), colour=ink, **looks)
-
-
-def _draw_threads(
-    pen: Pen, top: float, bottom: float, ends: Sequence[tuple[int, float]], colour: str
-) -> None:
-    """A thin line from each lane down to where it goes; a wedge for neighbours that go alike."""
-    for x, group in itertools.groupby(ends, key=lambda end: end[1]):
-        lanes = [lane for lane, _ in group]
-        if len(lanes) > 3:
-            corners = [(_middle_of(lanes[0]), top), (_middle_of(lanes[-1]), top), (x, bottom)]
-            wedge = Polygon(corners, facecolor=style.tint(colour, 0.3), edgecolor="none", zorder=0)
-            pen.axes.add_patch(wedge)
-            lanes = [lanes[0], lanes[-1]]
-        for lane in lanes:
-            pen.line((_middle_of(lane), top), (x, bottom), colour=colour, line=0.8, z=1)
-
-
-def _heading(pen: Pen, y: float, request: Request, verdict: str, bad: bool) -> None:
-    pen.write(0.16, y, request.title, bold=True, size=style.NORMAL)
-    ink = style.VERMILION if bad else style.INK
-    pen.write(_RIGHT, y, verdict, ha="right", bold=True, colour=ink)
-
-
-# -- lane, address, sector -----------------------------------------------------------------------
-
-
-@style.drawn
-def lane_to_sector(request: Request, *, itemsize: int = 4) -> Picture:
-    """Where in global memory each lane's element lies, and the sectors that have to be moved."""
-    pen = Pen.card(
-        2.78,
-        "Lane, address, sector",
-        f"One load of one warp. Memory moves in sectors of {SECTOR_BYTES} bytes; "
-        f"four neighbours make a line of {CACHE_LINE_BYTES}",
-    )
-    told = _draw_sectors(pen, 0.78, request, itemsize)
-    return pen.picture(f"Which sectors the lanes of a warp ask for. {told}.")
-
-
-def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
-    found = request.footprint(itemsize)
-    colour = style.MATRIX_COLOUR.get(request.array, style.BLUE)
-    starts, width = _places(found.sectors)
-    count = counted(len(found.sectors), "sector")
-    _heading(pen, top, request, f"{count}, {found.moved_bytes} bytes", len(found.sectors) > 8)
-    _draw_lanes(pen, top + 0.3, found.lanes, colour)
-    y = top + 0.98
-    for sector in found.sectors:
-        draw_sector(pen.at(starts[sector], y, width, 0.22), sector, found, colour)
-    targets = [
-        (lane, starts[sector] + width * (inside + itemsize / 2) / SECTOR_BYTES)
-        for lane, address in zip(found.lanes, found.addresses, strict=True)
-        for sector, inside in [divmod(address, SECTOR_BYTES)]
-    ]
-    _draw_threads(pen, top + 0.4, y, targets, colour)
-    _draw_offsets(pen, y + 0.34, found.sectors, starts)
-    used = f"{found.used_bytes} of these bytes are used: {found.percent}"
-    pen.write(_LEFT, y + 0.56, used, colour=style.GREY)
-    lanes = len(found.lanes)
-    return f"{request.title}: {count} for {lanes} lanes, {found.percent} of the bytes used"
-
-
-def _places(sectors: Sequence[int]) -> tuple[dict[int, float], float]:
-    """The left edge of each sector, with a gap where memory between two is left out."""
-    gaps = [later - earlier > 1 for earlier, later in itertools.pairwise(sectors)]
-    width = min(1.2, (_RIGHT - _LEFT) / (len(sectors) + 0.25 * sum(gaps)))
-    starts, x = {}, _LEFT
-    for sector, gap in zip(sectors, [*gaps, False], strict=True):
-        starts[sector] = x
-        x += width * (1.25 if gap else 1)
-    return starts, width
-
-
-def _draw_offsets(pen: Pen, y: float, sectors: Sequence[int], starts: dict[int, float]) -> None:
-    """Byte offsets under as many sectors as there is room for, from the first one on."""
-    pen.write(_LEFT - 0.1, y, "byte", ha="right", colour=style.GREY)
-    free = 0.0
-    for sector in sectors:
-        words = f"+{(sector - sectors[0]) * SECTOR_BYTES:,}"
-        if starts[sector] >= free and starts[sector] + 0.08 * len(words) < 7.5:
-            pen.write(starts[sector], y, words, colour=style.GREY)
-            free = starts[sector] + 0.085 * len(words) + 0.1
-
-
-# -- lane, word, bank ----------------------------------------------------------------------------
-
-
-@style.drawn
-def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
-    """Which bank of shared memory each lane's word lies in, and how many wavefronts that takes."""
-    phases = phases_of(request.addresses, request.active, itemsize)
-    stack = max((phase.passes for phase in phases), default=1)
-    pitch = min(0.2, 1.4 / stack)
-    pen = Pen.card(
-        2.5 + pitch * stack,
-        "Lane, word, bank",
-        f"Word n of shared memory is in bank n mod {SHARED_MEMORY_BANKS}, row "
-        f"n // {SHARED_MEMORY_BANKS}; a bank delivers one word per wavefront",
-    )
-    told = _draw_banks(pen, 0.78, request, phases, pitch, itemsize)
-    return pen.picture(f"Which banks the lanes of a warp ask. {told}.")
-
-
-def _draw_banks(
-    pen: Pen, top: float, request: Request, phases: Sequence[Phase], pitch: float, itemsize: int
-) -> str:
-    lanes = list(map(int, request.active))
-    colour = style.MATRIX_COLOUR.get(request.array[-1:], style.BLUE)
-    wavefronts = sum(phase.passes for phase in phases)
-    conflicts = wavefronts - len(phases)
-    verdict = counted(wavefronts, "wavefront")
-    extra = f", {conflicts} of them by bank conflicts" if conflicts else ", no bank conflict"
-    _heading(pen, top, request, verdict + extra, conflicts > 0)
-    _draw_lanes(pen, top + 0.3, lanes, colour)
-    banks = np.asarray(request.addresses, np.int64) // BANK_WIDTH_BYTES % SHARED_MEMORY_BANKS
-    ends = [(lane, _middle_of(bank)) for lane, bank in zip(lanes, banks, strict=True)]
-    _draw_threads(pen, top + 0.4, top + 0.9, ends, colour)
-    _draw_bank_row(pen, top + 1.0, set(banks.tolist()))
-    most = max((phase.passes for phase in phases), default=0)
-    busiest = next((phase.words() for phase in phases if phase.passes == most), {})
-    for bank, words in busiest.items():
-        for depth, word in enumerate(words):
-            _draw_word(pen, bank, top + 1.14 + depth * pitch, pitch, word, colour)
-    if busiest:
-        y = top + 1.14 + max(pitch, 0.16) / 2
-        pen.write(_LEFT - 0.1, y, "row", ha="right", colour=style.GREY)
-    note = _note(most, len(phases), itemsize)
-    pen.write(_LEFT, top + 1.3 + most * pitch, note, colour=style.GREY)
-    return f"{request.title}: {verdict}{extra}; {note}"
-
-
-def _draw_bank_row(pen: Pen, y: float, used: set[int]) -> None:
-    pen.write(_LEFT - 0.1, y, "bank", ha="right", colour=style.GREY)
-    for bank in range(SHARED_MEMORY_BANKS):
-        ink = style.INK if bank in used else style.GREY
-        pen.write(_middle_of(bank), y, str(bank), ha="center", bold=bank in used, colour=ink)
-
-
-def _draw_word(pen: Pen, bank: int, y: float, pitch: float, word: int, colour: str) -> None:
-    """One of the words asked of a bank; the second and later ones have to wait."""
-    x, wide = _LEFT + bank * _LANE + 0.01, _LANE - 0.02
-    pen.rectangle(x, y, wide, pitch * 0.9, **tinted(colour, 0.45, 0.6))
-    row = word // SHARED_MEMORY_BANKS
-    if pitch >= 0.16 and row < 100:
-        pen.write(_middle_of(bank), y + pitch * 0.45, str(row), ha="center")
-
-
-def _note(most: int, phases: int, itemsize: int) -> str:
-    """What the stacks under the banks show."""
-    asked = f"the busiest bank is asked for {most} different words"
-    if most == 1:
-        asked = "no bank is asked for two different words"
-    if phases == 1 or itemsize == BANK_WIDTH_BYTES:
-        return asked
-    return f"{itemsize} bytes a lane are served in {phases} phases; in each, {asked}"

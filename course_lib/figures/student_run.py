@@ -12,7 +12,8 @@ from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.language.parse import plain_from
 from course_lib.figures import style
 from course_lib.figures.buffers import tiles_in_time
-from course_lib.figures.lanes import lane_to_bank, warp_pieces
+from course_lib.figures.explore.banks import lane_to_bank
+from course_lib.figures.lanes import warp_pieces
 from course_lib.figures.own_values import draw_values
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from every_case import every_case
-from matplotlib.patches import Rectangle
 
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
@@ -15,6 +14,7 @@ from course_lib.figures import whiteboard
 from course_lib.figures.accesses import element_counts
 from course_lib.roofline import Point
 from course_lib.wording.findings import finding
+from course_lib.wording.words import counted
 
 
 def bars_of(picture):
@@ -118,15 +118,8 @@ def test_threads_out_of_range_are_counted():
 def test_sectors_of_strides(stride, sectors):
     columns = np.arange(32) * stride
     picture = figures.warp_access(figures.Request("r", figures.addresses_of(0, columns, 4096)))
-    plural = "s" if sectors > 1 else ""
-    assert f"{sectors} sector{plural} per request" in words_of(picture)
-    (axes,) = picture.figure.axes
-    moved = [
-        each for each in axes.patches if isinstance(each, Rectangle) and each.get_zorder() == 2
-    ]
-    assert len(moved) == sectors
-    used = [each for each in axes.patches if isinstance(each, Rectangle) and each.get_zorder() == 3]
-    assert len(used) == (1 if stride == 0 else 32)
+    assert f"\n{counted(sectors, 'sector')} " in f"\n{words_of(picture)}"
+    assert f"r: {counted(sectors, 'sector')} in" in picture.alt
 
 
 def test_requests_come_out_of_a_launch(strided, rows):
@@ -160,24 +153,6 @@ def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
     assert "A, 3 by 7: each loaded 5 times, 105 loaded in all" in alt
     alt = figures.matrix_reads(ragged, kind="store").alt
     assert "C, 3 by 5: each stored once" in alt and "A," not in alt
-
-
-TOY_A = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [1, 0, 2, 1], [2, 2, 0, 1]])
-TOY_B = np.array([[1, 0, 2, 1], [1, 1, 0, 2], [1, 2, 1, 0], [1, 3, 1, 1]])
-
-
-def test_the_toy_sums_to_3_and_then_to_10():
-    picture = figures.k_steps(TOY_A, TOY_B, 2)
-    assert "0 + 1·1 + 2·1 = 3" in picture.alt
-    assert "3 + 3·1 + 4·1 = 10" in picture.alt
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "depth"), [((4, 4), (3, 4), 2), ((4, 6), (6, 4), 2), ((7, 4), (4, 4), 2)]
-)
-def test_what_makes_no_strip_is_refused(a, b, depth):
-    with pytest.raises(ValueError, match="do not make a strip"):
-        figures.k_steps(np.ones(a), np.ones(b), depth)
 
 
 def test_a_value_of_a_feeds_a_row():
@@ -280,15 +255,15 @@ def test_the_picture_of_banks_counts_as_the_emulator_does(width):
     cost = shared_cost(addresses[None], np.ones((1, 32), bool), 4)
     alt = figures.lane_to_bank(figures.Request("a column", addresses)).alt
     assert f"{cost.wavefronts} wavefront" in alt
-    assert (f", {cost.bank_conflicts} of them by" in alt) == (cost.bank_conflicts > 0)
+    assert (f"{cost.bank_conflicts + 1}-way bank conflict" in alt) == (cost.bank_conflicts > 0)
 
 
 @pytest.mark.parametrize(("stride", "share"), [(1, "100 %"), (2, "50 %"), (8, "12.5 %")])
 def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
     addresses = figures.addresses_of(range(32), 0, stride)
     sectors = global_cost(addresses[None], np.ones((1, 32), bool), 4).sectors
-    alt = figures.lane_to_sector(figures.Request("a column", addresses)).alt
-    assert f"{sectors} sectors for 32 lanes, {share} of the bytes used" in alt
+    alt = figures.warp_access(figures.Request("a column", addresses)).alt
+    assert f"{sectors} sectors in" in alt and f"128 of them used, {share}." in alt
 
 
 def test_a_launch_that_fails_fills_no_budget():

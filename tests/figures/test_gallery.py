@@ -105,17 +105,12 @@ GALLERY = {
     "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
-    "lane_to_sector": lambda: figures.lane_to_sector(COLUMN),
-    "lane_to_sector-misaligned": lambda: figures.lane_to_sector(MISALIGNED),
-    "lane_to_sector-few": lambda: figures.lane_to_sector(FEW, itemsize=8),
     "lane_to_bank": lambda: figures.lane_to_bank(STAIRS),
     "lane_to_bank-worst": lambda: figures.lane_to_bank(BANKED),
     "lane_to_bank-wide": lambda: figures.lane_to_bank(WIDE, itemsize=16),
     "lane_to_bank-few": lambda: figures.lane_to_bank(FEW),
     "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
     "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
-    "k_steps": lambda: figures.k_steps(A, A.T, 2),
-    "k_steps-one": lambda: figures.k_steps(A, A.T, 4, cell=(3, 3)),
     "strips_fit": lambda: figures.strips_fit(),
     "swizzled_rows": lambda: figures.swizzled_rows(
         lambda row, piece: row * 64 + (piece ^ row % 8) * 8
@@ -236,6 +231,7 @@ def test_picture(name):
     first = name.split("-")[0]
     more = {"words": 1800, "height": 800} if first == "climb" else {}
     more |= {"height": 850} if first == "my_ladder" else {}  # twelve rungs, each with its bar
+    more |= {"height": 740} if first in ("warp_access", "lane_to_bank") else {}  # 32 rows of boxes
     look_at(GALLERY[name](), is_narrow=first in NARROW, **more)
 
 

@@ -101,7 +101,7 @@ def explore_roofline(
     return Interactive(
         "Roofline: what a tile could reach if every requested byte came from DRAM",
         _draw(axes, points), controls, layers, words,
-        lambda: _still(start, points, tile, data_type), _ALT,
+        _ALT, draw_still=lambda: _still(start, points, tile, data_type),
     )  # fmt: skip
 
 

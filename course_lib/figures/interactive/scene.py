@@ -20,6 +20,7 @@ from course_lib.web import escape, read_beside
 
 Value = str | int | float | bool | None
 Changes = dict[str, dict[str, Any]]  # by the name of an element its new attributes
+Box = tuple[float, float, float, float]  # left, top, width, height
 PACKAGE = "course_lib.figures.interactive"
 
 # What a state may change, beside "text", "class" and "hidden".
@@ -138,6 +139,10 @@ class Scene:
     def markup(self, changes: Changes) -> str:
         """Everything inside the <svg>, with these changes to the named elements."""
         return "\n".join(child.markup(changes) for child in self._root.children)
+
+    def elements_drawn(self) -> Sequence[Element]:
+        """The outermost parts, in the order in which they are drawn."""
+        return self._root.children
 
     def all_elements(self) -> Iterator[Element]:
         """Every part, named or not."""

@@ -1,0 +1,245 @@
+"""Draw states of a scene as one picture that stands alone: what SVG and player.css say, on a card.
+
+A unit of a scene is a pixel of a page, 96 of them to the inch, where the picture is as wide as the
+card; a smaller one leaves out the words that nobody could read.
+"""
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from functools import cache
+from math import atan2, degrees, hypot
+from typing import Any
+
+from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.patheffects import withStroke
+from matplotlib.transforms import Affine2D, Bbox, Transform, TransformedBbox
+
+from course_lib.figures import style
+from course_lib.figures.interactive.player import Panel
+from course_lib.figures.interactive.scene import Changes, Element
+from course_lib.figures.pen import Colour, Pen
+from course_lib.figures.picture import Picture
+from course_lib.web import read_beside
+
+_MARGIN, _GAP, _LINE = 0.08, 0.2, 0.19  # in inches; a line of words
+_LETTERS = 98  # in a line of the words below
+_POINTS = 0.75  # of a pixel
+_SMALLEST_WORD, _SMALLEST_NUMBER = 8.6, 6.5  # points
+_SIZES = {"small": 12, "large": 16, "huge": 24}
+
+
+@style.drawn
+def draw_still(
+    title: str, panels: Sequence[Panel], alt: str, *, across: int = 1, below: str = "",
+    subtitle: str = "",
+) -> Picture:  # fmt: skip
+    """Panels in rows of so many, each as wide as the others; `below` is what stands under them."""
+    wide = (style.WIDTH - 2 * _MARGIN - _GAP * (across - 1)) / across
+    rows = [panels[first : first + across] for first in range(0, len(panels), across)]
+    heights = [max(_height(panel, wide) for panel in row) + 0.1 for row in rows]
+    top = 0.62 if subtitle else 0.46
+    lines = textwrap.wrap(below, _LETTERS)
+    pen = Pen.card(top + sum(heights) + _LINE * len(lines) + 0.1, title, subtitle)
+    for row, height in zip(rows, heights, strict=True):
+        for number, panel in enumerate(row):
+            _draw_panel(pen.at(_MARGIN + number * (wide + _GAP), top, 1), panel, wide)
+        top += height
+    for number, line in enumerate(lines):
+        pen.write(0.16, top + _LINE * (number + 0.5), line)
+    return pen.picture(alt)
+
+
+def _height(panel: Panel, wide: float) -> float:
+    _, _, width, height = panel.box
+    return wide * height / width + _LINE * len(panel.words)
+
+
+def _draw_panel(pen: Pen, panel: Panel, wide: float) -> None:
+    for number, words in enumerate(panel.words):
+        colour = style.VERMILION if "⚠" in words else None
+        pen.write(0.06, _LINE * (number + 0.5), words, bold=not number, colour=colour)
+    x, y, width, height = panel.box
+    unit, top = wide / width, pen.y + _LINE * len(panel.words)
+    place = Affine2D().translate(-x, -y).scale(unit).translate(pen.x, top)
+    frame = TransformedBbox(Bbox.from_bounds(pen.x, top, wide, unit * height), pen.axes.transData)
+    painter = _Painter(pen, panel.changes, frame, 96 * unit)
+    for element in panel.scene.elements_drawn():
+        painter.paint(element, place)
+
+
+class _Painter:
+    """Draws elements one over the other, within a frame of the card."""
+
+    def __init__(self, pen: Pen, changes: Changes, frame: TransformedBbox, scale: float) -> None:
+        self._axes, self._changes, self._frame, self._scale = pen.axes, changes, frame, scale
+        self._order = 1.0
+
+    def paint(self, element: Element, place: Transform) -> None:
+        """An element and what it holds; `place` leads from its units to the inches of the card."""
+        text, found = element.text, dict(element.attributes)
+        for key, value in self._changes.get(element.name or "", {}).items():
+            if key == "text":
+                text = str(value)
+            else:
+                found[key] = value
+        if found.get("display") == "none" or found.get("hidden"):
+            return
+        self._order += 0.001
+        place = _moved(str(found.get("transform") or "")) + place
+        classes = str(found.get("class") or "").split()
+        if element.tag == "g":
+            for child in element.children:
+                self.paint(child, place)
+        elif element.tag == "text" and text:
+            self._write(text, found, classes, place)
+        elif element.tag != "text":
+            self._draw(_shape(element.tag, found), classes, place, element.tag == "line")
+
+    def _draw(self, shape: Any, classes: list[str], place: Transform, is_line: bool) -> None:
+        looks = _looks(classes, is_line)
+        width = looks.pop("width") * self._points(place)
+        if looks["linestyle"] != "solid":
+            dash = looks["linestyle"]
+            looks["linestyle"] = (0, tuple(each * self._points(place) / width for each in dash))
+        shape.set(**looks, linewidth=width, zorder=self._order)
+        shape.set_transform(place + self._axes.transData)
+        self._axes.add_patch(shape)
+        shape.set_clip_box(self._frame)
+
+    def _points(self, place: Transform) -> float:
+        return 72 * hypot(*place.get_matrix()[:2, 0])
+
+    def _write(self, words: str, found: Any, classes: list[str], place: Transform) -> None:
+        size = next((_SIZES[each] for each in classes if each in _SIZES), 13) * self._points(place)
+        is_number = words.replace(".", "", 1).isdigit()
+        if size < (_SMALLEST_NUMBER if is_number else _SMALLEST_WORD):
+            return
+        x, y = place.transform((found["x"], found["y"]))
+        anchor = {"middle": "center", "end": "right"}.get(str(found.get("text-anchor")), "left")
+        (a, _, _), (b, _, _), _ = place.get_matrix()
+        written = self._axes.text(
+            x, y, words, ha=anchor, va="baseline", parse_math=False, color=_ink(classes),
+            fontsize=size if is_number else max(size, style.SMALL), rotation=-degrees(atan2(b, a)),
+            rotation_mode="anchor", fontfamily=style.MONO if "mono" in classes else None,
+            fontweight="bold" if {"bold", "lit", "trouble", *_ON} & {*classes} else "normal",
+            alpha=0.35 if "dim" in classes else 1, zorder=self._order,
+        )  # fmt: skip
+        if "halo" in classes:
+            written.set_path_effects([withStroke(linewidth=3, foreground=style.PAPER)])
+        if not self._frame.padded(1).contains(*self._axes.transData.transform((x, y))):
+            written.remove()
+
+
+# --- SVG ------------------------------------------------------------------------------------------
+
+
+def _moved(transform: str) -> Affine2D:
+    """ "translate(3 4) scale(2) rotate(30)"; the last of them comes first."""
+    moved = Affine2D()
+    for what, given in reversed(re.findall(r"(\w+)\(([^)]*)\)", transform)):
+        numbers = [float(each) for each in given.split()]
+        if what == "translate":
+            moved.translate(numbers[0], (*numbers, 0.0)[1])
+        elif what == "scale":
+            moved.scale(numbers[0])
+        else:
+            moved.rotate_deg(numbers[0])
+    return moved
+
+
+def _shape(tag: str, found: Any) -> Any:
+    if tag == "circle":
+        return Circle((found["cx"], found["cy"]), found["r"])
+    if tag == "line":
+        ends = [(found["x1"], found["y1"]), (found["x2"], found["y2"])]
+        return PathPatch(Path(ends, [Path.MOVETO, Path.LINETO]))
+    if tag == "path":
+        return PathPatch(_outline(str(found.get("d") or "M0 0")))
+    corner, wide, high = (found["x"], found["y"]), found["width"], found["height"]
+    if found.get("rx"):
+        round_style = f"round,pad=0,rounding_size={found['rx']}"
+        return FancyBboxPatch(corner, wide, high, boxstyle=round_style)
+    return Rectangle(corner, wide, high)
+
+
+def _outline(d: str) -> Path:
+    """A path of the commands that scenes use: M, L, H, V and z, and small ones from here on."""
+    points: list[tuple[float, float]] = []
+    codes: list[Any] = []
+    x = y = 0.0
+    for command, given in re.findall(r"([MLHVlhvz])([^MLHVlhvz]*)", d):
+        numbers = [float(each) for each in re.findall(r"-?[\d.]+", given)]
+        if command == "z":
+            points.append((x, y))
+            codes.append(Path.CLOSEPOLY)
+            continue
+        from_x, from_y = (x, y) if command.islower() else (0.0, 0.0)
+        if command in "Hh":
+            x = from_x + numbers[0]
+        elif command in "Vv":
+            y = from_y + numbers[0]
+        else:
+            x, y = from_x + numbers[0], from_y + numbers[1]
+        points.append((x, y))
+        codes.append(Path.MOVETO if command == "M" else Path.LINETO)
+    return Path(points, codes)
+
+
+# --- player.css -----------------------------------------------------------------------------------
+
+
+_NAMED = ("a", "b", "c", "d", "trouble", "ink")
+_ON = {"on-a": "paper", "on-d": "paper", "on-b": "ink", "on-c": "ink", "on-trouble": "ink"}
+_STROKED = ("outline", "arrow", "curve", "lattice", "stroke")
+_WIDTHS = {"lit": 2.5, "outline": 2.5, "arrow": 1.8, "curve": 2.5, "lattice": 0.6, "thick": 3}
+
+
+@cache
+def _colours() -> dict[str, str]:
+    """The colours of the light theme, by their names."""
+    theme = read_beside("course_lib.web", "theme.css")
+    return dict(re.findall(r"--ml-([\w-]+): light-dark\((#\w+)", theme))
+
+
+def _ink(classes: Iterable[str]) -> str:
+    """The colour of words."""
+    colours, found = _colours(), "ink"
+    for each in classes:
+        if each in _ON:
+            found = _ON[each]
+        elif each == "muted" or each in _NAMED:
+            found = each if each in ("muted", "ink") else f"{each}-ink"
+    return "#1b1f24" if found == "ink" else colours[found]
+
+
+def _looks(classes: Sequence[str], is_line: bool) -> dict[str, Any]:
+    """How a shape is filled and edged."""
+    colours = _colours()
+    face: Colour = colours["paper"]
+    edge, hatch = colours["muted"], None
+    is_stroked = is_line or any(each in _STROKED for each in classes)
+    for each in classes:
+        name, _, form = each.partition("-")
+        if each in ("cell", "wash", "faint", "lattice"):
+            edge = colours["line"]
+            face = colours["wash"] if each == "wash" else face
+        elif name in ("hatch", "dots"):
+            face, hatch = colours["wash"], "////" if name == "hatch" else "...."
+            edge = colours[form or "muted"]
+        elif form == "soft":
+            face, edge = style.tint(colours[name], 0.25), colours[name]
+        elif each in ("lit", "outline"):
+            face, edge = colours["lit"], colours["ink"]
+        elif each in _NAMED and is_stroked:
+            edge = colours[each]
+        elif each in _NAMED:
+            face = colours[each]
+    width = next((_WIDTHS[each] for each in classes if each in _WIDTHS), 1.0)
+    dash = (6, 4) if "dashed" in classes else (2, 4) if "dotted" in classes else "solid"
+    return {
+        "facecolor": "none" if is_stroked else face, "edgecolor": edge, "hatch": hatch,
+        "width": 0.0 if "bare" in classes and not hatch else width, "linestyle": dash,
+        "alpha": 0.35 if "dim" in classes else None,
+    }  # fmt: skip
