@@ -31,14 +31,13 @@ _NAMES = {
     "explore.thread_tile": "explore_register_tile",
     "formats": "errors_of_formats roofs_of_formats",
     "grids": "grid_of_threads",
-    "hierarchy": "memory_places sm_budget strips_fit",
+    "hierarchy": "funnel memory_places sm_budget strips_fit",
+    "ladders": "climb ladder my_ladder",
     "lanes": "warp_pieces",
-    "own_climb": "my_ladder",
     "picture": "Picture show",
-    "plots": "funnel threads_in_flight",
+    "plots": "threads_in_flight",
     "requests": "Request addresses_of request_of",
     "rooflines": "measured_roofline roofline_plot",
-    "rungs": "ladder",
     "specification": "wanted",
     "student_run": "own_run",
     "timelines": "barrier_timeline",
@@ -46,7 +45,6 @@ _NAMES = {
     "watch.ownership": "who_owns_what",
     "watch.race": "watch_race",
     "watch.stepping": "step_through_k",
-    "whiteboard": "climb",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = tuple(sorted(_HOME))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.pen import LIT, Pen
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import traced
 from course_lib.wording.words import counted
@@ -103,12 +104,9 @@ def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
 _ROWS = _PIECES = 8
 _NUMBERS = 64  # of 16 bits, in a row of 128 bytes
 _OF_A_PIECE = 8
-_WIDTH, _HEIGHT = 0.62, 0.27
-_LEFT, _TOP = 0.75, 1.22
 _PICKED = 2  # the piece that is followed down the rows
 
 
-@style.drawn
 def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
     """Eight rows of eight pieces, each piece where `piece_at` puts it.
 
@@ -120,33 +118,28 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         ValueError: if two pieces share a place, or one lies outside these eight rows.
     """
     places = places_of(getattr(piece_at, "py_func", piece_at))
-    pen = Pen.card(
-        _TOP + _ROWS * _HEIGHT + 0.5,
-        "Eight rows of 128 bytes: where each piece lies",
-        "Columns: where in the row, and in which banks. Numbers: which piece lies there",
-    )
+    grid = Grid(70, 48, (_ROWS, _PIECES), 60, 26)
+    scene = Scene(720, grid.bottom + 8)
     for place in range(_PIECES):
-        x = _LEFT + (place + 0.5) * _WIDTH
-        pen.write(x, _TOP - 0.3, f"place {place}", ha="center", colour=style.GREY)
-        banks = f"{4 * place}–{4 * place + 3}"
-        pen.write(x, _TOP - 0.13, banks, ha="center", colour=style.GREY)
-    for (_, piece), (at_row, place) in places.items():
-        is_picked = piece == _PICKED
-        looks = LIT if is_picked else {"face": style.tint(style.SKY, 0.25), "edge": style.PAPER}
-        line = 1.2 if is_picked else 0.5
-        spot = pen.at(_LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT, 1)
-        spot.rectangle(0, 0, _WIDTH - 0.02, _HEIGHT - 0.02, **{**looks, "line": line, "z": 1})
-        spot.write(_WIDTH / 2, _HEIGHT / 2, str(piece), ha="center", bold=is_picked)
+        x = grid.corner(0, place + 0.5)[0]
+        scene.text(x, 22, f"place {place}", "small muted", "middle")
+        scene.text(x, 40, f"{4 * place}–{4 * place + 3}", "small muted", "middle")
+    for (_, piece), at in places.items():
+        x, y = grid.corner(*at)
+        css = ("lit", "small lit") if piece == _PICKED else ("a-soft bare", "small")
+        scene.cell(x + 1, y + 1, 58, 24, str(piece), *css)
     for row in range(_ROWS):
-        y = _TOP + (row + 0.5) * _HEIGHT
-        pen.write(_LEFT - 0.1, y, f"row {row}", ha="right", colour=style.GREY)
+        scene.text(60, grid.corner(row + 0.5, 0)[1] + 4.5, f"row {row}", "small muted", "end")
     met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
     told = f"Piece {_PICKED} of the eight rows is in {counted(len(met), 'different place')}"
     passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
     passes_words = "one wavefront" if passes == 1 else f"{passes} wavefronts"
-    words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
-    pen.write(0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
-    return pen.picture(f"A grid of eight rows and eight places of 16 bytes. {words}")
+    words = f"{told}, so ldmatrix fetches it in {passes_words}."
+    return scene.still(
+        "Eight rows of 128 bytes: where each piece lies",
+        f"A grid of eight rows and eight places of 16 bytes. {words}",
+        "Columns: where in the row, and in which banks. Numbers: which piece lies there", words,
+    )  # fmt: skip
 
 
 def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tuple[int, int]]:

@@ -1,24 +1,23 @@
-"""Draw the lanes of a warp: which outputs each owns, and where one access of each goes."""
+"""Draw which outputs the lanes of a warp own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.colors import to_rgb
 
-from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.player import Panel
+from course_lib.figures.interactive.still import draw_still
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import NOBODY, lanes_by_warp, traced
 from course_lib.wording.words import joined
 
 _MOST = 3
-_TOP, _LEFT_OF_PIECES, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62
-_LARGEST_CELL = 0.19
+_CELL = 18.0
 _SQUARES = (4, 2, 1)  # outputs that one cell of the map may stand for, along each axis
 # The first lanes, so that pairs can be seen; all others are light green.
-_LOOKS = {0: to_rgb(style.GREEN), 1: to_rgb(style.SKY), 2: to_rgb(style.YELLOW)}
+_CSS = {0: ("c", "small on-c"), 1: ("a", "small on-a"), 2: ("lit bare", "small")}
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,6 @@ class Piece:
         return whole
 
 
-@style.drawn
 def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "") -> Picture:
     """The outputs of warp 0 as a map that names the lane of each, one map for each kernel.
 
@@ -76,26 +74,19 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
     if not 1 <= len(profiles) <= _MOST:
         raise ValueError(f"One to {_MOST} kernels fit a picture, not {len(profiles)}.")
     pieces = [piece_of(name, profile, output) for name, profile in profiles.items()]
-    cell, rows = _rows_of(pieces)
-    heights = [max(each.map.shape[0] for each in row) * cell + _WORDS + 0.28 for row in rows]
-    pen = Pen.card(
-        _TOP + sum(heights) + 0.3,
-        title or f"Which lane of a warp owns which outputs of {output}",
-        "A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: lane 1. "
-        "Yellow: lane 2",
-    )
-    top = _TOP
-    for row, height in zip(rows, heights, strict=True):
-        left = _LEFT_OF_PIECES
-        for each in row:
-            _draw(pen, left, top, cell, each)
-            left += max(each.map.shape[1] * cell, _least_width(each)) + _GAP
-        top += height
-    pen.footnote("Drawn from a run: what warp 0 of block (0, 0) stores.")
+    panels = [_panel(piece) for piece in pieces]
+    room = 700 / max(panel.scene.width for panel in panels)
     told = "; ".join(
         f"{piece.name}: {', '.join(piece.told)}, {_first_lanes(piece)}" for piece in pieces
     )
-    return pen.picture(f"The piece of {output} that one warp owns. {told}.")
+    return draw_still(
+        title or f"Which lane of a warp owns which outputs of {output}", panels,
+        f"The piece of {output} that one warp owns. {told}.",
+        across=max(1, min(len(panels), int(room))),
+        subtitle="A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: "
+        "lane 1. Yellow: lane 2",
+        below="Drawn from a run: what warp 0 of block (0, 0) stores.",
+    )  # fmt: skip
 
 
 def piece_of(name: str, profile: Any, output: str) -> Piece:
@@ -112,43 +103,18 @@ def piece_of(name: str, profile: Any, output: str) -> Piece:
     return Piece(name, np.concatenate(at), np.concatenate(lane))
 
 
-def _rows_of(pieces: Sequence[Piece]) -> tuple[float, list[list[Piece]]]:
-    """The maps in rows that fit the card, and the side of a cell in inches."""
-    room = style.WIDTH - 2 * _LEFT_OF_PIECES
-    widest = max(piece.map.shape[1] for piece in pieces)
-    cell = min(_LARGEST_CELL, room / widest)
-    rows: list[list[Piece]] = [[]]
-    left = 0.0
-    for piece in pieces:
-        width = max(piece.map.shape[1] * cell, _least_width(piece))
-        if rows[-1] and left + width > room:
-            rows.append([])
-            left = 0.0
-        rows[-1].append(piece)
-        left += width + _GAP
-    return cell, rows
-
-
-def _least_width(piece: Piece) -> float:
-    """Room for the words under a map."""
-    return 0.068 * max(map(len, piece.told))
-
-
-def _draw(pen: Pen, left: float, top: float, cell: float, piece: Piece) -> None:
-    pen.write(left, top + 0.04, piece.name, mono=True, bold=True)
-    top += 0.2
-    cells = pen.at(left, top, cell)
+def _panel(piece: Piece) -> Panel:
+    """The map, and what it says below it."""
+    rows, columns = piece.map.shape
+    grid = Grid(6, 4, (rows, columns), _CELL)
+    scene = Scene(max(grid.right, 7 * max(map(len, piece.told))) + 6, grid.bottom + 46)
     for (row, column), lane in np.ndenumerate(piece.map):
-        looks = _LOOKS.get(int(lane), style.tint(style.GREEN, 0.14))
-        colour = style.PAPER if lane < 0 else looks
-        words = str(lane) if lane >= 0 and cell > 0.1 else ""
-        cells.cell(
-            row, column, words, face=colour, edge=style.tint(style.GREEN, 0.5), line=0.4,
-            size=6.5, colour=style.readable_on(colour),
-        )  # fmt: skip
-    bottom = top + piece.map.shape[0] * cell
+        css, words = _CSS.get(int(lane), ("c-soft", "small") if lane >= 0 else ("cell", "small"))
+        label = str(lane) if lane >= 0 else ""
+        scene.cell(*grid.corner(row, column), _CELL, _CELL, label, css, words)
     for number, line in enumerate(piece.told):
-        pen.write(left, bottom + 0.15 + 0.18 * number, line)
+        scene.text(6, grid.bottom + 18 + 18 * number, line, "small")
+    return Panel(scene, {}, (piece.name,))
 
 
 def _first_lanes(piece: Piece) -> str:

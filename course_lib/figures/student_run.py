@@ -10,15 +10,14 @@ from course_lib.curriculum import TASKS
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.language.parse import plain_from
-from course_lib.figures import style
 from course_lib.figures.buffers import tiles_in_time
 from course_lib.figures.explore.banks import lane_to_bank
+from course_lib.figures.interactive import Scene
 from course_lib.figures.lanes import warp_pieces
 from course_lib.figures.own_values import draw_values
-from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import Footprint, request_of
-from course_lib.figures.run_drawings import LEFT, TOP, Grids, Lanes, Rows, shows_lanes
+from course_lib.figures.run_drawings import LEFT, Grids, Lanes, Rows, shows_lanes
 from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
 from course_lib.figures.tile_run import draw_tile_run
@@ -30,40 +29,36 @@ from course_lib.wording.words import counted
 class WarpRequests:
     """For each line that accesses a global array, the first request of the first warp."""
 
-    ROW = 0.46
-    BOX, NEXT, APART = (pixels / style.DPI for pixels in (16, 2, 7))  # 32 boxes fit
+    ROW, BOX, NEXT, APART = 44, 14, 2, 6  # 32 boxes fit
 
     def __init__(self, run: OwnRun) -> None:
         self.asked = list(_requests(run))
 
     @property
     def height(self) -> float:
-        return 0.3 + self.ROW * len(self.asked)
+        return 26 + self.ROW * len(self.asked)
 
     @property
     def words(self) -> str:
         told = (f"{title}, {counted(len(each.sectors), 'sector')}" for title, each in self.asked)
         return f"The first requests of the first warp: {'; '.join(told)}."
 
-    def draw(self, pen: Pen, top: float) -> None:
+    def draw(self, scene: Scene, top: float) -> None:
+        """A line for each, with a box for each sector and its numbers filled."""
         words = "What warp 0 of the first block asks for, the first time: a box is a sector of "
-        pen.write(LEFT, top + 0.06, f"{words}{SECTOR_BYTES} bytes", colour=style.GREY)
+        scene.text(LEFT, top + 10, f"{words}{SECTOR_BYTES} bytes", "small muted")
         for place, (title, each) in enumerate(self.asked):
-            y = top + 0.28 + self.ROW * place
-            pen.write(LEFT, y, f"{title}: {counted(len(each.sectors), 'sector')}")
-            self._draw_sectors(pen, y + 0.1, each)
-
-    def _draw_sectors(self, pen: Pen, y: float, touched: Footprint) -> None:
-        x, before = LEFT, None
-        part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
-        pale = tinted(style.BLUE, 0.15, 0.7)
-        for sector in touched.sectors:
-            x += 0.0 if before is None else self.NEXT if sector == before + 1 else self.APART
-            pen.rectangle(x, y, self.BOX, 0.15, **{**pale, "edge": style.GREY, "z": 1})
-            inside = {a % SECTOR_BYTES for a in touched.addresses if a // SECTOR_BYTES == sector}
-            for place in {each // FLOAT_BYTES for each in inside}:
-                pen.rectangle(x + place * part, y, part, 0.15, face=style.BLUE, line=0, z=2)
-            x, before = x + self.BOX, sector
+            y = top + 32 + self.ROW * place
+            scene.text(LEFT, y, f"{title}: {counted(len(each.sectors), 'sector')}", "small")
+            x, before = LEFT, None
+            for sector in each.sectors:
+                x += 0 if before is None else self.NEXT if sector == before + 1 else self.APART
+                scene.rect(x, y + 6, self.BOX, 14, "a-soft")
+                part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
+                inside = {a % SECTOR_BYTES for a in each.addresses if a // SECTOR_BYTES == sector}
+                for number in {byte // FLOAT_BYTES for byte in inside}:
+                    scene.rect(x + number * part, y + 6, part, 14, "a bare")
+                x, before = x + self.BOX, sector
 
 
 def _requests(run: OwnRun) -> Iterator[tuple[str, Footprint]]:
@@ -134,7 +129,6 @@ _MOST_LETTERS = 106  # in a line of counts
 _MOST_CELLS = 12_288  # threads, or elements of the output
 
 
-@style.drawn
 def own_run(task_id: str, kernel: object) -> Picture:
     """Which thread of the student's kernel wrote which element, and what the launch asked for.
 
@@ -159,19 +153,15 @@ def own_run(task_id: str, kernel: object) -> Picture:
     ran = OwnRun(_launched(task_id, kernel))
     drawing = _drawing_of(ran)
     warps = WarpRequests(ran) if ran.is_about_warps else None
-    height = TOP + drawing.height + 0.5 + (warps.height if warps else 0.0)
     title = f"Your run: {counted(ran.elements_written, 'element')} written by {ran.launch_words}"
-    lines = _in_lines(ran.counts)
-    longest = max(map(len, (*lines, ran.sentence)))
-    width = max(drawing.width, 0.105 * len(title), 0.067 * longest, 4.0) + 2 * LEFT
-    width = style.WIDTH if warps else min(width, style.WIDTH)
-    pen = Pen.card(height, title, "\n".join(lines), width=width)
-    drawing.draw(pen)
-    pen.write(LEFT, TOP + drawing.height + 0.25, ran.sentence)
-    if warps:
-        warps.draw(pen, TOP + drawing.height + 0.5)
+    below = drawing.height + (warps.height if warps else 0)
+    scene = Scene(700 if warps else drawing.width, below)
+    drawing.draw(scene)
     words = f"{title}. {ran.counts}. {ran.sentence}"
-    return pen.picture(f"{words} {warps.words}" if warps else words)
+    if warps:
+        warps.draw(scene, drawing.height)
+        words += f" {warps.words}"
+    return scene.still(title, words, "\n".join(_in_lines(ran.counts)), ran.sentence)
 
 
 def _drawing_of(ran: OwnRun) -> Rows | Grids | Lanes:

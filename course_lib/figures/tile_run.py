@@ -1,16 +1,15 @@
 """Draw a run of a tile kernel: which program stored which element, and which ones are wrong."""
 
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from course_lib.curriculum import Task
 from course_lib.emulator import KernelRejected
-from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.interactive import Grid, Scene
 from course_lib.figures.picture import Picture
+from course_lib.figures.run_drawings import LEFT, colour_of
 from course_lib.figures.small_launch import NoPicture
 from course_lib.registry import entry_checks as entries
 from course_lib.tiles import EmulatedTiles
@@ -21,9 +20,8 @@ from course_lib.wording.words import counted, element
 PAST_AN_EDGE = 1.5  # tiles along each axis, so that the last one ends past the edge
 STEPS = 20_000  # of each program
 CLOSE = 1e-3  # of the largest number: how far one may be off in a picture
-CELL, LEFT, TOP = 0.16, 0.3, 0.75
+CELL = 15.4
 IN_A_ROW = 32  # elements of an output with one axis
-COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE)
 Array = np.ndarray[Any, Any]
 
 
@@ -45,15 +43,13 @@ def draw_tile_run(task: Task, kernel: object) -> Picture:
     if wrong.any():
         first = element(task.output, np.argwhere(wrong)[0])
         said = f"{counted(int(wrong.sum()), 'element')} wrong (crossed), the first {first}."
-    height, width = rows.shape[0] * CELL, rows.shape[1] * CELL
-    pen = Pen.card(TOP + height + 0.4, title, said, width=max(width, 0.105 * len(title)) + 2 * LEFT)
-    cells = pen.at(LEFT, TOP, CELL)
-    for row, column in product(*map(range, rows.shape)):
-        number = int(rows[row, column])
-        face = style.tint(COLOURS[number % len(COLOURS)], 0.45) if number >= 0 else style.PAPER
+    grid = Grid(LEFT, 6, (rows.shape[0], rows.shape[1]), CELL)
+    scene = Scene(grid.right + LEFT, grid.bottom + 6)
+    for (row, column), number in np.ndenumerate(rows):
+        css = f"{colour_of(int(number))}-soft" if number >= 0 else "cell"
         words = "×" if crossed[row, column] else ""
-        cells.cell(row, column, words, face=face, edge=style.GREY, line=0.4)
-    return pen.picture(f"{title}. {said}")
+        scene.cell(*grid.corner(row, column), CELL, CELL, words, css)
+    return scene.still(title, f"{title}. {said}", said)
 
 
 def _launched(task: Task, kernel: EmulatedTiles) -> tuple[Array, Array]:

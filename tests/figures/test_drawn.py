@@ -10,7 +10,7 @@ from every_case import every_case
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
 from course_lib.emulator.profile.request_costs import global_cost, shared_cost
-from course_lib.figures import whiteboard
+from course_lib.figures import ladders
 from course_lib.figures.accesses import element_counts
 from course_lib.roofline import Point
 from course_lib.wording.findings import finding
@@ -277,13 +277,13 @@ def test_the_climb_gives_every_measured_rung_its_reason_and_its_limit():
     picture = figures.climb()
     words = " ".join(words_of(picture).split())
     measured = measurements.load("H200")
-    steps = whiteboard.steps(measured)
+    steps = ladders.steps(measured)
     for step in steps:
         assert f"{step.name} {step.tflops:.3g}: {step.why} {step.binds}" in picture.alt
         assert step.why in words and step.binds.replace("`", "") in words
     gains = [f"× {after.tflops / before.tflops:.2f}" for before, after in pairwise(steps)]
     assert measured.label in words and all(gain in words for gain in gains)
-    shown = {step.name for step in whiteboard.steps(measured)}
+    shown = {step.name for step in ladders.steps(measured)}
     other_formats = {"tensor_core_f16", "tensor_core_tf32"}
     other_ways = {"tma_bf16"}  # of `tma`, as the `_while` rungs are of theirs
     rungs = {each.name.removesuffix("_while") for each in measured.entries if each.kind == "rung"}

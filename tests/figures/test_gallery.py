@@ -148,7 +148,11 @@ GALLERY = {
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
     "my_ladder-softmax": lambda: figures.my_ladder(climbed(3, "row softmax"), of="row softmax"),
 }
-NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
+NARROW = (
+    "own_run",
+    "wanted",
+    "warp_pieces",
+)  # as wide as what they show; all others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
 FAST_ONE_IN, SLOW_ONE_IN = 40, 8
 FROM_RUNS = (
@@ -238,7 +242,8 @@ def test_picture(name):
 @pytest.mark.slow
 def test_pictures_from_runs(from_runs):
     for name, picture in from_runs.items():
-        look_at(picture, height=1100 if name.startswith("warp_pieces") else 700)
+        is_narrow = name.split("-")[0] in NARROW
+        look_at(picture, is_narrow, height=1100 if name.startswith("warp_pieces") else 700)
 
 
 @pytest.mark.parametrize(

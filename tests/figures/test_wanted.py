@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from every_case import every_case
-from matplotlib.patches import Rectangle
+from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.text import Annotation, Text
 from numba import cuda, float32
 from sampling import one_in
@@ -258,7 +258,7 @@ def test_shared_memory_and_its_barrier_stand_between() -> None:
     written = {each.get_text() for each in picture.figure.axes[0].texts}
     assert {"thread", "buffer", "barrier", "y"} <= written
     # From 16 threads to the buffer, from the buffer to 16 elements, and the barrier.
-    assert len(picture.figure.axes[0].lines) == 33
+    assert sum(isinstance(each, PathPatch) for each in picture.figure.axes[0].patches) == 33
 
 
 def copy_task(body: str) -> tuple[Task, Kernel]:

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import groupby, product
 from typing import Any
 
+from course_lib.figures.picture import Picture
 from course_lib.web import escape, read_beside
 
 Value = str | int | float | bool | None
@@ -118,6 +119,28 @@ class Scene:
         _one_line(words)
         self._add("text", attributes, css, name).text = words
 
+    def lines(
+        self, x: float, y: float, words: Iterable[str], css: str = "small", pitch: float = 19,
+        anchor: str = "start",
+    ) -> None:  # fmt: skip
+        """Lines of words, one below the other."""
+        for number, line in enumerate(words):
+            self.text(x, y + pitch * number, line, css, anchor)
+
+    def key(
+        self, x: float, y: float, entries: Iterable[tuple[str, str]], *, across: bool = False
+    ) -> tuple[float, float]:
+        """Small squares and what they mean, one below the other or beside it; where it ends."""
+        for css, words in entries:
+            lines = words.split("\n")
+            self.rect(x, y - 9, 17, 17, css)
+            self.lines(x + 25, y + 4, lines, pitch=16)
+            if across:
+                x += 56 + 7.2 * max(map(len, lines))
+            else:
+                y += 28 + 12 * (len(lines) - 1)
+        return x, y
+
     def cell(
         self, x: float, y: float, w: float, h: float, words: str, css: str = "cell",
         text_css: str = "small", name: str | None = None, label: str | None = None,
@@ -135,6 +158,13 @@ class Scene:
             yield
         finally:
             self._open.pop()
+
+    def still(self, title: str, alt: str, subtitle: str = "", below: str = "") -> Picture:
+        """A picture that stands alone, with words above and below."""
+        from course_lib.figures.interactive.player import Panel  # late: it needs scenes
+        from course_lib.figures.interactive.still import draw_still  # late: it needs matplotlib
+
+        return draw_still(title, [Panel(self, {})], alt, subtitle=subtitle, below=below)
 
     def markup(self, changes: Changes) -> str:
         """Everything inside the <svg>, with these changes to the named elements."""
@@ -267,6 +297,15 @@ class Grid:
         for cell in product(range(self.shape[0]), range(self.shape[1])):
             box = (*self.corner(*cell), self.wide, self.high)
             scene.cell(*box, words(cell), "cell", f"small {css}".strip(), self.name(cell))
+
+    def number(self, scene: Scene) -> None:
+        """Small indices beside the rows and above the columns."""
+        for row in range(self.shape[0]):
+            x, y = self.corner(row + 0.5, 0)
+            scene.text(x - 8, y + 4.5, str(row), "small muted", "end")
+        for column in range(self.shape[1]):
+            x, y = self.corner(0, column + 0.5)
+            scene.text(x, y - 6, str(column), "small muted", "middle")
 
     def box(self, row: int, column: int, rows: int = 1, columns: int = 1) -> str:
         """The outline of a rectangle of cells, as a path."""

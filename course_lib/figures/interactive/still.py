@@ -24,9 +24,9 @@ from course_lib.figures.picture import Picture
 from course_lib.web import read_beside
 
 _MARGIN, _GAP, _LINE = 0.08, 0.2, 0.19  # in inches; a line of words
-_LETTERS = 98  # in a line of the words below
-_POINTS = 0.75  # of a pixel
-_SMALLEST_WORD, _SMALLEST_NUMBER = 8.6, 6.5  # points
+_LETTER, _LARGE_LETTER, _NARROWEST = 0.07, 0.108, 4.0
+_PER_INCH = 96
+_SMALLEST_WORD, _SMALLEST_NUMBER = 8.6, 5.4  # points, before the number is made larger
 _SIZES = {"small": 12, "large": 16, "huge": 24}
 
 
@@ -35,13 +35,22 @@ def draw_still(
     title: str, panels: Sequence[Panel], alt: str, *, across: int = 1, below: str = "",
     subtitle: str = "",
 ) -> Picture:  # fmt: skip
-    """Panels in rows of so many, each as wide as the others; `below` is what stands under them."""
-    wide = (style.WIDTH - 2 * _MARGIN - _GAP * (across - 1)) / across
+    """Panels in rows of so many, each as wide as the others; `below` is what stands under them.
+
+    The card is as wide as they and their words need.
+    """
+    above = subtitle.split("\n") if subtitle else []
+    natural = across * max(panel.box[2] / _PER_INCH for panel in panels)
+    letters = max(map(len, (*above, below, *(line for each in panels for line in each.words))))
+    least = max(natural, _LETTER * letters, _LARGE_LETTER * len(title), _NARROWEST)
+    whole = min(least, style.WIDTH - 2 * _MARGIN)
+    wide = (whole - _GAP * (across - 1)) / across
     rows = [panels[first : first + across] for first in range(0, len(panels), across)]
     heights = [max(_height(panel, wide) for panel in row) + 0.1 for row in rows]
-    top = 0.62 if subtitle else 0.46
-    lines = textwrap.wrap(below, _LETTERS)
-    pen = Pen.card(top + sum(heights) + _LINE * len(lines) + 0.1, title, subtitle)
+    top = 0.44 + 0.18 * len(above)
+    lines = textwrap.wrap(below, int((whole - 0.16) / _LETTER))
+    height = top + sum(heights) + _LINE * len(lines) + 0.1
+    pen = Pen.card(height, title, subtitle, whole + 2 * _MARGIN)
     for row, height in zip(rows, heights, strict=True):
         for number, panel in enumerate(row):
             _draw_panel(pen.at(_MARGIN + number * (wide + _GAP), top, 1), panel, wide)
@@ -51,20 +60,23 @@ def draw_still(
     return pen.picture(alt)
 
 
+def _unit(panel: Panel, wide: float) -> float:
+    return min(1 / _PER_INCH, wide / panel.box[2])
+
+
 def _height(panel: Panel, wide: float) -> float:
-    _, _, width, height = panel.box
-    return wide * height / width + _LINE * len(panel.words)
+    return panel.box[3] * _unit(panel, wide) + _LINE * len(panel.words)
 
 
 def _draw_panel(pen: Pen, panel: Panel, wide: float) -> None:
     for number, words in enumerate(panel.words):
         colour = style.VERMILION if "⚠" in words else None
         pen.write(0.06, _LINE * (number + 0.5), words, bold=not number, colour=colour)
-    x, y, width, height = panel.box
-    unit, top = wide / width, pen.y + _LINE * len(panel.words)
+    x, y, _, height = panel.box
+    unit, top = _unit(panel, wide), pen.y + _LINE * len(panel.words)
     place = Affine2D().translate(-x, -y).scale(unit).translate(pen.x, top)
     frame = TransformedBbox(Bbox.from_bounds(pen.x, top, wide, unit * height), pen.axes.transData)
-    painter = _Painter(pen, panel.changes, frame, 96 * unit)
+    painter = _Painter(pen, panel.changes, frame)
     for element in panel.scene.elements_drawn():
         painter.paint(element, place)
 
@@ -72,8 +84,8 @@ def _draw_panel(pen: Pen, panel: Panel, wide: float) -> None:
 class _Painter:
     """Draws elements one over the other, within a frame of the card."""
 
-    def __init__(self, pen: Pen, changes: Changes, frame: TransformedBbox, scale: float) -> None:
-        self._axes, self._changes, self._frame, self._scale = pen.axes, changes, frame, scale
+    def __init__(self, pen: Pen, changes: Changes, frame: TransformedBbox) -> None:
+        self._axes, self._changes, self._frame = pen.axes, changes, frame
         self._order = 1.0
 
     def paint(self, element: Element, place: Transform) -> None:
@@ -95,7 +107,9 @@ class _Painter:
         elif element.tag == "text" and text:
             self._write(text, found, classes, place)
         elif element.tag != "text":
-            self._draw(_shape(element.tag, found), classes, place, element.tag == "line")
+            shape = _shape(element.tag, found)
+            shape.set(gid=element.name, label=element.name)
+            self._draw(shape, classes, place, element.tag == "line")
 
     def _draw(self, shape: Any, classes: list[str], place: Transform, is_line: bool) -> None:
         looks = _looks(classes, is_line)
@@ -121,7 +135,7 @@ class _Painter:
         (a, _, _), (b, _, _), _ = place.get_matrix()
         written = self._axes.text(
             x, y, words, ha=anchor, va="baseline", parse_math=False, color=_ink(classes),
-            fontsize=size if is_number else max(size, style.SMALL), rotation=-degrees(atan2(b, a)),
+            fontsize=max(size, 6.5 if is_number else style.SMALL), rotation=-degrees(atan2(b, a)),
             rotation_mode="anchor", fontfamily=style.MONO if "mono" in classes else None,
             fontweight="bold" if {"bold", "lit", "trouble", *_ON} & {*classes} else "normal",
             alpha=0.35 if "dim" in classes else 1, zorder=self._order,
@@ -193,7 +207,8 @@ def _outline(d: str) -> Path:
 _NAMED = ("a", "b", "c", "d", "trouble", "ink")
 _ON = {"on-a": "paper", "on-d": "paper", "on-b": "ink", "on-c": "ink", "on-trouble": "ink"}
 _STROKED = ("outline", "arrow", "curve", "lattice", "stroke")
-_WIDTHS = {"lit": 2.5, "outline": 2.5, "arrow": 1.8, "curve": 2.5, "lattice": 0.6, "thick": 3}
+_WIDTHS = {"lit": 2.5, "outline": 2.5, "arrow": 1.8, "curve": 2.5, "lattice": 0.6, "thick": 3,
+           "thin": 1}  # fmt: skip
 
 
 @cache
@@ -236,10 +251,10 @@ def _looks(classes: Sequence[str], is_line: bool) -> dict[str, Any]:
             edge = colours[each]
         elif each in _NAMED:
             face = colours[each]
-    width = next((_WIDTHS[each] for each in classes if each in _WIDTHS), 1.0)
+    width = [1.0, *(_WIDTHS[each] for each in classes if each in _WIDTHS)][-1]
     dash = (6, 4) if "dashed" in classes else (2, 4) if "dotted" in classes else "solid"
     return {
         "facecolor": "none" if is_stroked else face, "edgecolor": edge, "hatch": hatch,
-        "width": 0.0 if "bare" in classes and not hatch else width, "linestyle": dash,
+        "width": 0.0 if "bare" in classes else width, "linestyle": dash,
         "alpha": 0.35 if "dim" in classes else None,
     }  # fmt: skip
