@@ -9,6 +9,7 @@ from course_lib.emulator import Budget, Kernel, KernelRejected, load_program
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
+from course_lib.figures.interactive import Scene
 from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
@@ -165,13 +166,11 @@ def drawn_calls(task: Task) -> Picture:
     ]
     longest = max(len(call) for call, _ in calls)
     title = f"Wanted: {task.signature}"
-    width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
-    pen = Pen.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
-    for place, (call, value) in enumerate(calls):
-        words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
-        pen.write(_LEFT, y, words, mono=True, size=style.NORMAL)
+    lines = [f"{call:<{longest}}  →  {value}" for call, value in calls]
+    scene = Scene(8.2 * max(map(len, lines)) + 24, 26 * len(lines) + 6)
+    scene.lines(12, 20, lines, "mono", 26)
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
-    return pen.picture(f"{title}. {told}.")
+    return scene.still(title, f"{title}. {told}.")
 
 
 def _short(value: object) -> str:

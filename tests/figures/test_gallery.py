@@ -148,11 +148,7 @@ GALLERY = {
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
     "my_ladder-softmax": lambda: figures.my_ladder(climbed(3, "row softmax"), of="row softmax"),
 }
-NARROW = (
-    "own_run",
-    "wanted",
-    "warp_pieces",
-)  # as wide as what they show; all others fill the column
+NARROW = ("own_run", "wanted", "warp_pieces")  # as wide as what they show; others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
 FAST_ONE_IN, SLOW_ONE_IN = 40, 8
 FROM_RUNS = (

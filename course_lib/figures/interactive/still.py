@@ -27,7 +27,7 @@ _MARGIN, _GAP, _LINE = 0.08, 0.2, 0.19  # in inches; a line of words
 _LETTER, _LARGE_LETTER, _NARROWEST = 0.07, 0.108, 4.0
 _PER_INCH = 96
 _SMALLEST_WORD, _SMALLEST_NUMBER = 8.6, 5.4  # points, before the number is made larger
-_SIZES = {"small": 12, "large": 16, "huge": 24}
+_SIZES = {"tiny": 9, "small": 12, "large": 16, "huge": 24}
 
 
 @style.drawn
@@ -127,7 +127,7 @@ class _Painter:
 
     def _write(self, words: str, found: Any, classes: list[str], place: Transform) -> None:
         size = next((_SIZES[each] for each in classes if each in _SIZES), 13) * self._points(place)
-        is_number = words.replace(".", "", 1).isdigit()
+        is_number = re.fullmatch(r"-?[\d.]+", words)
         if size < (_SMALLEST_NUMBER if is_number else _SMALLEST_WORD):
             return
         x, y = place.transform((found["x"], found["y"]))
