@@ -5,15 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.figures import style
 from course_lib.figures.interactive import Grid, Scene
-from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import traced
 from course_lib.wording.words import counted
 
 
-@style.drawn
 def matrix_reads(
     counts: Any, arrays: Sequence[str] | None = None, *, kind: str = "load"
 ) -> Picture:
@@ -27,21 +24,21 @@ def matrix_reads(
     names = list(found) if arrays is None else list(arrays)
     maps = {name: np.atleast_2d(np.asarray(found[name])) for name in names}
     verb = {"load": "loaded", "store": "stored"}.get(kind, "accessed")
-    width = (7.6 - 0.2 - 0.25 * len(names)) / len(names)
-    cells = [
-        min((width - 0.45) / each.shape[1], 2.6 / each.shape[0], 0.46) for each in maps.values()
-    ]
+    width = 710 / len(names) - 24
     most = max(1, *(int(each.max()) for each in maps.values()))
+    cells = [min((width - 43) / each.shape[1], 250 / each.shape[0], 44) for each in maps.values()]
     tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
-    pen = Pen.card(
-        1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
+    scene = Scene(720, tall + 84)
+    for place, ((name, found_here), cell) in enumerate(zip(maps.items(), cells, strict=True)):
+        rows, columns = found_here.shape
+        grid = Grid(34 + place * (width + 24), 34, (rows, columns), cell)
+        _draw_counts(scene, grid, name, found_here, most)
+        scene.lines(grid.x, grid.bottom + 20, _how_often(found_here, verb).split("\n"))
+    return scene.still(
+        f"How often each element is {verb}",
+        _count_words(maps, verb),
+        "Global memory, one launch, all threads",
     )
-    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
-        corner = (0.35 + place * (width + 0.25), 1.05)
-        _draw_counts(pen.at(*corner, cell), name, maps[name], most)
-        below = corner[1] + cell * maps[name].shape[0] + 0.14
-        pen.write(corner[0], below, _how_often(maps[name], verb), va="top", linespacing=1.3)
-    return pen.picture(_count_words(maps, verb))
 
 
 def element_counts(
@@ -61,25 +58,20 @@ def element_counts(
     return counts
 
 
-def _draw_counts(pen: Pen, name: str, counts: np.ndarray, most: int) -> None:
-    colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
-    (rows, columns), cell = counts.shape, pen.wide
-    title = f"{name}  ({rows} × {columns})"
-    pen.write(0, -0.17 / cell, title, bold=True, size=style.NORMAL)
-    shades = np.array(
-        [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
-         for row in counts]
-    )  # fmt: skip
-    # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
-    pen.axes.pcolormesh(
-        pen.x + cell * np.arange(columns + 1), pen.y + cell * np.arange(rows + 1), shades,
-        edgecolors=style.PAPER if cell > 0.1 else "none", linewidth=0.7,
-    )  # fmt: skip
-    pen.rectangle(0, 0, columns, rows, edge=style.FAINT, line=1)
-    if cell >= 0.24:
-        for (row, column), count in np.ndenumerate(counts):
-            ink = style.readable_on(tuple(shades[row, column]))
-            pen.centred(row, column, str(int(count)), colour=ink)
+def _draw_counts(scene: Scene, grid: Grid, name: str, counts: np.ndarray, most: int) -> None:
+    """A map, the stronger the colour the more often."""
+    css = {"A": "a", "B": "b", "C": "c"}.get(name, "d")
+    scene.text(grid.x, grid.y - 12, f"{name}  ({grid.shape[0]} × {grid.shape[1]})", "bold")
+    for count in np.unique(counts[counts > 0]).tolist():
+        cells = map(tuple, np.argwhere(counts == count).tolist())
+        scene.path(grid.squares(cells), f"{css} bare", opacity=0.08 + 0.8 * count / most)
+    if grid.wide > 9:
+        scene.path(grid.lattice(), "lattice")
+    scene.path(grid.outline(), "outline thin")
+    for (row, column), count in np.ndenumerate(counts) if grid.wide >= 23 else ():
+        x, y = grid.corner(row + 0.5, column + 0.5)
+        ink = f"small on-{css}" if count > 0.6 * most else "small"
+        scene.text(x, y + 4.5, str(int(count)), ink, "middle")
 
 
 def _how_often(counts: np.ndarray, verb: str) -> str:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from matplotlib.axes import Axes
-
 from course_lib.devices import (
     DEFAULT_SHARED_KIB,
     REGISTERS_PER_SM,
@@ -17,9 +15,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Grid, Scene
-from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
-from course_lib.figures.plots import beside
 from course_lib.wording.words import counted, joined
 
 
@@ -132,7 +128,6 @@ _HEIGHTS, _K, _TILE = (4, 32), 4096, 32  # of A's strips; their length; the edge
 _GPUS = ("T4", "A6000", "A100-80", "H100")
 
 
-@style.drawn
 def strips_fit() -> Picture:
     """Whole strips of A and B against the shared memory that a block can get, and a pair of tiles.
 
@@ -142,55 +137,35 @@ def strips_fit() -> Picture:
     loads += [(f"both strips, BM = {each}", 2 * each * _K * 4 / 1024) for each in _HEIGHTS]
     limits = [("default", float(DEFAULT_SHARED_KIB))]
     limits += [(name, float(device(name).capability.shared_per_block_kib)) for name in _GPUS]
-    figure = style.card(
-        1.95 + 0.5 * len(loads),
+    most, least = (each(limit for _, limit in limits) for each in (max, min))
+    end, bottom = most * 1.14, 52 + 44.0 * len(loads)
+    scene, left, unit = Scene(720, bottom + 36), 196.0, 490 / end
+    for place, (name, amount) in enumerate(loads):
+        y, css = 72 + 44 * place, "c-soft"
+        if amount > least:
+            css = "hatch-trouble" if amount > most else "b-soft"
+        scene.text(left - 10, y + 4, name, "small", "end")
+        scene.rect(left, y - 12, min(amount, end) * unit, 24, css)
+        if amount > end:
+            scene.arrow(left + 450, y, left + 489, y)
+    for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
+        x = left + limit * unit
+        scene.line(x, 46, x, bottom, "ink dashed")
+        # Neighbours may be close, so their names take turns in height.
+        scene.text(x, 40 - 15 * (place % 3), f"{name} {limit:g}", "small", "middle")
+    for place, (_, amount) in enumerate(loads):  # left of the first limit where there is room
+        x = left + 7 + (0 if amount > least else amount * unit)
+        scene.text(x, 76 + 44 * place, style.kib(amount), "small bold halo")
+    scene.line(left, bottom, left + end * unit, bottom)
+    for tick in range(0, int(end) + 1, 50):
+        scene.text(left + tick * unit, bottom + 15, str(tick), "small muted", "middle")
+    scene.text(left + end * unit, bottom + 31, "KiB", "small", "end")
+    return scene.still(
         "What fits in shared memory? (float32)",
+        _fit_words(loads, limits),
         f"Strips run over all of K = {_K}; dashed: the most shared memory that one block can get; "
         "arrow: off the scale",
     )
-    axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)
-    _draw_loads(axes, loads, limits)
-    _draw_limits(axes, limits)
-    return Picture(figure, _fit_words(loads, limits))
-
-
-def _draw_loads(
-    axes: Axes, loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]
-) -> None:
-    """Bars from zero to scale; what is far beyond every limit runs out of the picture."""
-    most = max(limit for _, limit in limits)
-    least = min(limit for _, limit in limits)
-    end = most * 1.14
-    axes.set_xlim(0, end)
-    pen = Pen(axes)
-    for place, (_, amount) in enumerate(loads):
-        colour = (
-            style.VERMILION if amount > most else style.ORANGE if amount > least else style.GREEN
-        )
-        hatch = "////" if amount > most else None
-        pen.bar(0, place, min(amount, end), 0.5, hatch=hatch, **tinted(colour, 0.55, 1.0))
-        inside = amount > least  # left of the first limit, so that no dashed line crosses it
-        if amount > end:
-            axes.annotate(
-                "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
-                arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
-            )  # fmt: skip
-        x = end * 0.012 + (0 if inside else amount)
-        over = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
-        pen.write(x, place, style.kib(amount), bold=True, z=5, bbox=over)
-    axes.set_yticks(range(len(loads)), [name for name, _ in loads])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(loads) - 0.4, -0.6)
-    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= end])
-    axes.set_xlabel("KiB", loc="right")
-
-
-def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]]) -> None:
-    for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
-        axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
-        # Neighbours may be close, so their names take turns in height.
-        offset = 0, 4 + 12 * (place % 3)
-        beside(axes, f"{name} {limit:g}", (limit, -0.6), offset, ha="center", va="bottom")
 
 
 def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]) -> str:

@@ -153,10 +153,10 @@ def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
         f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
     )
     wide = 700 / min(len(steps), _IN_A_ROW)
-    scene = Scene(720, 40 * -(-len(steps) // _IN_A_ROW) + 8)
+    scene = Scene(720, 36 * -(-len(steps) // _IN_A_ROW) + 8)
     for place, each in enumerate(steps):
         down, across = divmod(place, _IN_A_ROW)
-        _draw_rung(scene, 12 + across * wide, 18 + 40 * down, wide - 12, each.rung, "wash dashed")
+        _draw_rung(scene, 12 + across * wide, 16 + 36 * down, wide - 12, each.rung, "wash dashed")
     words = f"Your own ladder. {first} The rungs: {_listed(steps)}."
     return scene.still("Your ladder", words, first)
 

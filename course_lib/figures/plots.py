@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.measurements.memory import InFlight
 from course_lib.roofline import Point
@@ -83,11 +82,10 @@ def threads_in_flight(measured: InFlight) -> Picture:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axhline(measured.dram_gb_per_s, color=style.GREY, linewidth=1.2, linestyle=(0, (4, 3)))
-    Pen(axes).write(
-        threads[0] * 1.2, measured.dram_gb_per_s / 1.7,
-        f"the most that DRAM was seen to deliver: {measured.dram_gb_per_s:,.0f} GB/s",
-        colour=style.GREY,
-    )  # fmt: skip
+    words = f"the most that DRAM was seen to deliver: {measured.dram_gb_per_s:,.0f} GB/s"
+    beside(
+        axes, words, (threads[0] * 1.2, measured.dram_gb_per_s), (0, -6), va="top", color=style.GREY
+    )
     axes.plot(
         threads, speeds, color=style.BLUE, marker="o", markersize=7, linewidth=1.8,
         markeredgecolor=style.PAPER,

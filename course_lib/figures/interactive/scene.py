@@ -99,10 +99,12 @@ class Scene:
         self._add("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2}, css, name)
 
     def path(
-        self, d: str, css: str = "", name: str | None = None, label: str | None = None
-    ) -> None:
+        self, d: str, css: str = "", name: str | None = None, label: str | None = None,
+        opacity: float = 1,
+    ) -> None:  # fmt: skip
         """Any outline, in SVG's path language ("M x y L x y …")."""
-        self._add("path", {"d": d}, css, name, label)
+        thinned: dict[str, Value] = {"opacity": opacity} if opacity < 1 else {}
+        self._add("path", {"d": d, **thinned}, css, name, label)
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """A straight arrow; its head is part of the path."""
@@ -209,7 +211,7 @@ def tidy_value(attribute: str, value: Value) -> Value:
         number = float(value)  # type: ignore[arg-type]
         if not math.isfinite(number):
             raise ValueError(f"{attribute} is {number}: a picture needs a finite number.")
-        rounded = round(number, 1)
+        rounded = round(number, 2 if attribute == "opacity" else 1)
         return int(rounded) if rounded == int(rounded) else rounded
     if attribute == "text":
         _one_line(str(value))

@@ -11,6 +11,7 @@ from functools import cache
 from math import atan2, degrees, hypot
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 from matplotlib.patheffects import withStroke
@@ -19,7 +20,6 @@ from matplotlib.transforms import Affine2D, Bbox, Transform, TransformedBbox
 from course_lib.figures import style
 from course_lib.figures.interactive.player import Panel
 from course_lib.figures.interactive.scene import Changes, Element
-from course_lib.figures.pen import Colour, Pen
 from course_lib.figures.picture import Picture
 from course_lib.web import read_beside
 
@@ -50,14 +50,22 @@ def draw_still(
     top = 0.44 + 0.18 * len(above)
     lines = textwrap.wrap(below, int((whole - 0.16) / _LETTER))
     height = top + sum(heights) + _LINE * len(lines) + 0.1
-    pen = Pen.card(height, title, subtitle, whole + 2 * _MARGIN)
+    figure = style.card(height, title, subtitle, whole + 2 * _MARGIN)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, whole + 2 * _MARGIN)
+    axes.set_ylim(height, 0)
     for row, height in zip(rows, heights, strict=True):
         for number, panel in enumerate(row):
-            _draw_panel(pen.at(_MARGIN + number * (wide + _GAP), top, 1), panel, wide)
+            _draw_panel(axes, (_MARGIN + number * (wide + _GAP), top), panel, wide)
         top += height
     for number, line in enumerate(lines):
-        pen.write(0.16, top + _LINE * (number + 0.5), line)
-    return pen.picture(alt)
+        _write(axes, (0.16, top + _LINE * (number + 0.5)), line)
+    return Picture(figure, alt)
+
+
+def _write(axes: Axes, place: tuple[float, float], words: str, **looks: Any) -> None:
+    axes.text(*place, words, va="center", fontsize=style.SMALL, parse_math=False, **looks)
 
 
 def _unit(panel: Panel, wide: float) -> float:
@@ -68,15 +76,18 @@ def _height(panel: Panel, wide: float) -> float:
     return panel.box[3] * _unit(panel, wide) + _LINE * len(panel.words)
 
 
-def _draw_panel(pen: Pen, panel: Panel, wide: float) -> None:
+def _draw_panel(axes: Axes, corner: tuple[float, float], panel: Panel, wide: float) -> None:
+    left, top = corner
     for number, words in enumerate(panel.words):
-        colour = style.VERMILION if "⚠" in words else None
-        pen.write(0.06, _LINE * (number + 0.5), words, bold=not number, colour=colour)
+        looks = {"color": style.VERMILION} if "⚠" in words else {}
+        weight = "normal" if number else "bold"
+        _write(axes, (left + 0.06, top + _LINE * 0.5), words, fontweight=weight, **looks)
+        top += _LINE
     x, y, _, height = panel.box
-    unit, top = _unit(panel, wide), pen.y + _LINE * len(panel.words)
-    place = Affine2D().translate(-x, -y).scale(unit).translate(pen.x, top)
-    frame = TransformedBbox(Bbox.from_bounds(pen.x, top, wide, unit * height), pen.axes.transData)
-    painter = _Painter(pen, panel.changes, frame)
+    unit = _unit(panel, wide)
+    place = Affine2D().translate(-x, -y).scale(unit).translate(left, top)
+    frame = TransformedBbox(Bbox.from_bounds(left, top, wide, unit * height), axes.transData)
+    painter = _Painter(axes, panel.changes, frame)
     for element in panel.scene.elements_drawn():
         painter.paint(element, place)
 
@@ -84,8 +95,8 @@ def _draw_panel(pen: Pen, panel: Panel, wide: float) -> None:
 class _Painter:
     """Draws elements one over the other, within a frame of the card."""
 
-    def __init__(self, pen: Pen, changes: Changes, frame: TransformedBbox) -> None:
-        self._axes, self._changes, self._frame = pen.axes, changes, frame
+    def __init__(self, axes: Axes, changes: Changes, frame: TransformedBbox) -> None:
+        self._axes, self._changes, self._frame = axes, changes, frame
         self._order = 1.0
 
     def paint(self, element: Element, place: Transform) -> None:
@@ -108,7 +119,7 @@ class _Painter:
             self._write(text, found, classes, place)
         elif element.tag != "text":
             shape = _shape(element.tag, found)
-            shape.set(gid=element.name, label=element.name)
+            shape.set(gid=element.name, label=element.name, alpha=found.get("opacity"))
             self._draw(shape, classes, place, element.tag == "line")
 
     def _draw(self, shape: Any, classes: list[str], place: Transform, is_line: bool) -> None:
@@ -232,7 +243,7 @@ def _ink(classes: Iterable[str]) -> str:
 def _looks(classes: Sequence[str], is_line: bool) -> dict[str, Any]:
     """How a shape is filled and edged."""
     colours = _colours()
-    face: Colour = colours["paper"]
+    face: str | tuple[float, float, float] = colours["paper"]
     edge, hatch = colours["muted"], None
     is_stroked = is_line or any(each in _STROKED for each in classes)
     for each in classes:
@@ -256,5 +267,5 @@ def _looks(classes: Sequence[str], is_line: bool) -> dict[str, Any]:
     return {
         "facecolor": "none" if is_stroked else face, "edgecolor": edge, "hatch": hatch,
         "width": 0.0 if "bare" in classes else width, "linestyle": dash,
-        "alpha": 0.35 if "dim" in classes else None,
+        **({"alpha": 0.35} if "dim" in classes else {}),
     }  # fmt: skip
