@@ -3,7 +3,7 @@
 Owns: all pictures, still and to play with, of given numbers or of a run.
 May import: `curriculum`, `devices`, `emulator`, `measurements`, `own_ladder`, `registry`,
 `roofline`, `answer_text`, `tiles`, `web`, `wording`.
-Start with: `picture`, `style` and `pen`, then a small one such as `steps`.
+Start with: `picture`, then a small one such as `attention`; its scenes are of interactive/scene.py.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
@@ -18,7 +18,7 @@ import importlib
 from typing import Any
 
 _NAMES = {
-    "accesses": "matrix_reads swizzled_rows",
+    "accesses": "matrix_reads swizzled_rows warp_pieces",
     "attention": "attention_tiles block_tiles sharing",
     "buffers": "tiles_in_time",
     "counts": "instruction_mix line_counters",
@@ -29,13 +29,11 @@ _NAMES = {
     "explore.schedules": "explore_double_buffer explore_ring",
     "explore.sectors": "explore_sectors warp_access",
     "explore.thread_tile": "explore_register_tile",
-    "formats": "errors_of_formats roofs_of_formats",
     "grids": "grid_of_threads",
     "hierarchy": "funnel memory_places sm_budget strips_fit",
     "ladders": "climb ladder my_ladder",
-    "lanes": "warp_pieces",
     "picture": "Picture show",
-    "plots": "threads_in_flight",
+    "plots": "errors_of_formats roofs_of_formats threads_in_flight",
     "requests": "Request addresses_of request_of",
     "rooflines": "measured_roofline roofline_plot",
     "specification": "wanted",

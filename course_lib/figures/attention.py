@@ -1,11 +1,13 @@
-"""Draw which tiles a block needs: of queries and keys in attention, of A and B in a product."""
+"""Draw which tiles a block needs, in attention and in a product, and what one step of k takes."""
 
 import numpy as np
 
+# The square of the scores, the width of a narrow matrix, and where they begin.
+from course_lib.curriculum import Task
 from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 
-# The square of the scores, the width of a narrow matrix, and where they begin.
 _SIDE, _NARROW, _LEFT, _TOP = 230.0, 40.0, 140.0, 118.0
 _O_LEFT = _LEFT + _SIDE + 72
 
@@ -43,7 +45,8 @@ def attention_tiles() -> Picture:
         ("d", "maximum and sum so far"),
         ("c", "output so far"),
     ))  # fmt: skip
-    return scene.still(
+    return draw_scene(
+        scene,
         "Attention, tile by tile",
         f"The matrix of scores of {_TOKENS} tokens is an empty square, {_TOKENS} by {_TOKENS}, "
         f"because it is never stored. Q is to its left, K and V are above it, and O is to its "
@@ -105,7 +108,8 @@ def sharing(shape: tuple[int, int, int] = (4, 4, 4)) -> Picture:
     sums = [f"C[0][{j}] += A[0][0] · B[0][{j}]" for j in range(columns)]
     shown = sums if columns <= 6 else [*sums[:4], "…", sums[-1]]
     scene.lines(grids["C"].right + 32, grids["C"].y + 12, shown, "small mono")
-    return scene.still(
+    return draw_scene(
+        scene,
         f"A[0][0] has {columns} users",
         f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
         f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C.",
@@ -151,7 +155,8 @@ def block_tiles(
     if step is not None:
         words.append(f"now in shared memory: pair {step}")
     scene.lines(grids["C"].right + 28, grids["C"].y + 12, words)
-    return scene.still(
+    return draw_scene(
+        scene,
         f"Block ({block[0]}, {block[1]}): one tile of C, {steps} pairs of tiles",
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
         f"tiles from one row of tiles of A and {steps} from one column of tiles of B; each value "
@@ -178,3 +183,70 @@ def _draw_tiles(
         box = (*grid.corner(y, x), wide * grid.wide, high * grid.high)
         ink = f"small on-{css}" if looks == css else "small"
         scene.cell(*box, number if has_room else "", looks, ink)
+
+
+# --- One step of k for a thread of a product in large tiles ---------------------------------------
+
+
+_SQ_LEFT, _SQ_TOP, _SQUARE = 100.0, 58.0, 230.0  # the block's tile of C
+_STRIP, _SPACE = 16.0, 12.0
+_ZOOM_LEFT, _ZOOM = 480.0, 192.0  # the thread's own square
+_COLUMN, _ROW = 10, 5  # of the thread that is picked out
+
+
+def draw_square(task: Task) -> Picture:
+    """The outputs of a block, those of one thread, and the numbers from which they come.
+
+    Of the task it needs an output that one block of two directions covers, in equal squares.
+    """
+    across, down = task.block
+    assert isinstance(across, int) and isinstance(down, int)
+    rows, columns = (int(size) for size in task.shapes[-1].split(","))
+    high, wide = rows // down, columns // across
+    first, second, output = task.parameters
+    title = f"Wanted: {task.formula}"
+    subtitle = f"{rows} × {columns} outputs of one block of {across} × {down} threads"
+    scene = Scene(720, _SQ_TOP + _SQUARE + 10)
+    # The tile of the output in squares, one to a thread, and one row of k of each input.
+    _draw_step(scene, _SQ_LEFT, _SQUARE, across, down, (_COLUMN, _ROW))
+    y = _SQ_TOP + (_ROW + 0.5) * _SQUARE / down
+    scene.arrow(
+        _SQ_LEFT + (_COLUMN + 1) * _SQUARE / across, y, _ZOOM_LEFT - _SPACE - _STRIP - 10, y
+    )
+    # The square of one thread, a cell to a sum, between the numbers that it comes from.
+    _draw_step(scene, _ZOOM_LEFT, _ZOOM, wide, high, None)
+    sums = f"{wide} × {high} sums"
+    scene.text(_ZOOM_LEFT + _ZOOM / 2, _SQ_TOP + _ZOOM + 22, sums, "small", "middle")
+    beside, above = _SQ_LEFT - _SPACE - _STRIP - 10, _SQ_TOP - _SPACE - 3
+    scene.text(beside, _SQ_TOP + _SQUARE / 2 + 6, first, "large bold", "end")
+    scene.text(_SQ_LEFT - 14, above, second, "large bold", "end")
+    scene.text(_SQ_LEFT + _SQUARE + 10, _SQ_TOP + _SQUARE - 6, output, "large bold")
+    scene.text(_SQ_LEFT + _SQUARE / 2, above - 22, "one step of k", "small muted", "middle")
+    sentence = (
+        f"Thread ({_COLUMN}, {_ROW}) has {wide} × {high} sums. In each step of k they take {high} "
+        f"numbers of {first} and {wide} numbers of {second}."
+    )
+    return draw_scene(scene, title, f"{title}. {subtitle}. {sentence}", subtitle, sentence)
+
+
+def _draw_step(
+    scene: Scene, left: float, side: float, across: int, down: int, lit: tuple[int, int] | None
+) -> None:
+    """A square of outputs, with a column of the first input beside it and a row of the second
+    above; the lit column and row, and what belongs to them, are highlighted.
+    """
+    column, row = lit or (-1, -1)
+    wide, high = side / across, side / down
+    for grid, css, place in (
+        (Grid(left - _SPACE - _STRIP, _SQ_TOP, (down, 1), _STRIP, high), "a", (row, 0)),
+        (
+            Grid(left, _SQ_TOP - _SPACE - _STRIP, (1, across), wide, _STRIP),
+            "b",
+            (0, column),
+        ),
+        (Grid(left, _SQ_TOP, (down, across), wide, high), "c", (row, column)),
+    ):
+        scene.path(grid.outline(), f"{css}-soft")
+        scene.path(grid.lattice(), "lattice")
+        if lit:
+            scene.path(grid.box(*place), "lit")

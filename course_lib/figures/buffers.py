@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import traced
 from course_lib.wording.words import counted, joined
@@ -79,7 +80,8 @@ def tiles_in_time(
     for story in stories:
         _draw(scene, top, story)
         top += 38 + _ROW * story.rows
-    return scene.still(
+    return draw_scene(
+        scene,
         title or "What is on its way while a tile is read",
         " ".join(map(_words, stories)),
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "

@@ -8,6 +8,7 @@ from typing import Any
 
 from course_lib.figures import style
 from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import shortened
 
@@ -69,7 +70,8 @@ def line_counters(
                 y, wide = 50 + _PITCH * line, (_COLUMN - 14) * value / most
                 scene.rect(x + 4, y - 12, wide, 15, _COLUMN_CSS[place], f"{name}, line {number}")
                 scene.text(x + 9, y, style.short_number(value), "small")
-    return scene.still(
+    return draw_scene(
+        scene,
         f"{profile.kernel_name}, line by line",
         _line_words(profile, counters, values),
         "Counted in one launch; bars of the same unit are drawn to the same scale",
@@ -169,7 +171,8 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
     for place, group in enumerate(used):
         at = 12 + 236 * (place % 3), bottom + 18 + 26 * (place // 3)
         scene.key(*at, [(_GROUPS[group][1], group)])
-    return scene.still(
+    return draw_scene(
+        scene,
         title or "What a warp issues for each multiply-add",
         _words(parts),
         "Instructions of the hot loop, counted in machine code; a bar of 1 would be all work",

@@ -8,6 +8,7 @@ import numpy as np
 
 from course_lib.devices import WARP_SIZE
 from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted
 
@@ -115,7 +116,8 @@ def grid_of_threads(
     _draw_matrix(scene, board, it)
     _draw_names(scene, board, it)
     _draw_key(scene, board, is_flat, it)
-    return scene.still(
+    return draw_scene(
+        scene,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
         f"over {shape[0]} × {shape[1]} elements",
         _words(it),

@@ -15,6 +15,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted, joined
 
@@ -98,7 +99,8 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
         scene.path(f"M{left} 258 V266 H{right} V258", "arrow")
         scene.text((left + right) / 2, 284, told, "small", "middle")
     has_star = any(line.endswith("*") for each in stations for line in each.amount + each.speed)
-    return scene.still(
+    return draw_scene(
+        scene,
         f"Where numbers live: {row.product}",
         _words(row, stations, ratio),
         "From DRAM to the registers: nearer, faster, and shared by fewer",
@@ -160,7 +162,8 @@ def strips_fit() -> Picture:
     for tick in range(0, int(end) + 1, 50):
         scene.text(left + tick * unit, bottom + 15, str(tick), "small muted", "middle")
     scene.text(left + end * unit, bottom + 31, "KiB", "small", "end")
-    return scene.still(
+    return draw_scene(
+        scene,
         "What fits in shared memory? (float32)",
         _fit_words(loads, limits),
         f"Strips run over all of K = {_K}; dashed: the most shared memory that one block can get; "
@@ -219,7 +222,8 @@ def sm_budget(gpu: str | Device, launches: Launch | Mapping[str, Launch]) -> Pic
     for place, (name, launch) in enumerate(named.items()):
         top = place * (_HEAD + 4 * _ROW + 14)
         told.append(_draw_launch(scene, top, name, row, launch))
-    return scene.still(
+    return draw_scene(
+        scene,
         f"What the blocks of one SM share: {row.product}",
         f"The four budgets of one SM of {row.product}. {' '.join(told)}",
         "Each bar is one budget of the SM. A block goes in whole or not at all.",
@@ -333,7 +337,8 @@ def funnel() -> Picture:
     factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
     beyond = ("tensor cores,", "16 bits:", f"{tensor:,.0f} TB/s,", factor, "as tall again")
     scene.lines(50 + 3 * _WIDE + 2 * _WIDENING + 16, middle - 36, beyond, pitch=18)
-    return scene.still(
+    return draw_scene(
+        scene,
         f"The funnel: {row.product}",
         _funnel_words(row, levels, tensor),
         "Drawn to scale: TB/s that each level delivers, and that the units could take in",

@@ -9,6 +9,7 @@ from course_lib import curriculum, measurements
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.figures import style
 from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.measurements import Entry, Measurements, Speeds
 from course_lib.own_ladder import LADDERS, Ladder, OwnRung, whole_ladder
@@ -92,7 +93,9 @@ def _draw(
             gain = step.gflops / steps[place - 1].gflops
             scene.text(203, y + _ROW / 2 + 4, f"×{gain:.1f}", "small muted", "middle")
     title = f"{where}: GFLOP/s, and the share of cuBLAS"
-    return scene.still("The ladder", _words(steps, current, where, origin, opponent), title, note)
+    return draw_scene(
+        scene, "The ladder", _words(steps, current, where, origin, opponent), title, note
+    )
 
 
 def _words(
@@ -138,7 +141,8 @@ def my_ladder(steps: Sequence[OwnRung] | None = None, of: str = "product") -> Pi
         scene.text(x + 6, top + 4, f"at least {ladder.least_sectors:,}", "small muted")
     for place, each in enumerate(steps):
         _draw_step(scene, bottom - _OWN_ROW * (place + 0.5), each)
-    return scene.still(
+    return draw_scene(
+        scene,
         "Your ladder",
         _own_words(steps, passed, ladder),
         f"{passed} of {len(steps)} rungs climbed. Sectors of global memory that {ladder.phrase} "
@@ -153,12 +157,12 @@ def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
         f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
     )
     wide = 700 / min(len(steps), _IN_A_ROW)
-    scene = Scene(720, 36 * -(-len(steps) // _IN_A_ROW) + 8)
+    scene = Scene(720, 34 * -(-len(steps) // _IN_A_ROW) + 8)
     for place, each in enumerate(steps):
         down, across = divmod(place, _IN_A_ROW)
-        _draw_rung(scene, 12 + across * wide, 16 + 36 * down, wide - 12, each.rung, "wash dashed")
+        _draw_rung(scene, 12 + across * wide, 14 + 34 * down, wide - 12, each.rung, "wash dashed")
     words = f"Your own ladder. {first} The rungs: {_listed(steps)}."
-    return scene.still("Your ladder", words, first)
+    return draw_scene(scene, "Your ladder", words, first)
 
 
 def _listed(steps: Sequence[OwnRung]) -> str:
@@ -295,7 +299,8 @@ def climb() -> Picture:
             scene.arrow(62, y + _PAGE_ROW / 2 + 7, 62, y + _PAGE_ROW / 2 - 7)
             gain = f"× {rung.tflops / rungs[place - 1].tflops:.2f}"
             scene.text(72, y + _PAGE_ROW / 2 + 4, gain, "small muted")
-    return scene.still(
+    return draw_scene(
+        scene,
         "The climb on one page",
         _page_words(measured.label, rungs),
         f"{measured.label}, {SIZE}³: TFLOP/s, and the share of cuBLAS in the same format.",

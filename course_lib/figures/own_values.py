@@ -10,6 +10,7 @@ from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
 from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
 from course_lib.registry.exercise import Values
@@ -38,7 +39,7 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
     if values.look == "curves":
         return _curves(title, above, values, rows, words)
     scene = (_cells if values.look == "cells" else _bars)(values, rows)
-    return scene.still(title, words, above, values.shows)
+    return draw_scene(scene, title, words, above, values.shows)
 
 
 def _number(task: Task, function: Kernel, arguments: tuple[object, ...]) -> float:
@@ -173,7 +174,7 @@ def drawn_calls(task: Task) -> Picture:
     scene = Scene(8.2 * max(map(len, lines)) + 24, 26 * len(lines) + 6)
     scene.lines(14, 20, lines, "mono", 26)
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
-    return scene.still(title, f"{title}. {told}.")
+    return draw_scene(scene, title, f"{title}. {told}.")
 
 
 def _short(value: object) -> str:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import TASKS, Task
+from course_lib.figures.attention import draw_square
 from course_lib.figures.interactive import Scene, arrow_path
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.own_values import drawn_calls
 from course_lib.figures.picture import Picture
 from course_lib.figures.sheets import Marks, Sheet, Slots, extent, slots, texts_of
@@ -25,7 +27,6 @@ from course_lib.figures.small_launch import (
     touches_of,
     written_elements,
 )
-from course_lib.figures.steps import draw_square
 from course_lib.figures.student_run import draw_map
 from course_lib.wording.words import element, joined
 
@@ -89,7 +90,9 @@ def _drawn_launch(task: Task) -> Picture:
     title = f"Wanted: {_formula(task)}"
     scene = Scene(plan.width + 2 * _MARGIN, _TOP + plan.height + 8)
     plan.draw(scene)
-    return scene.still(title, f"{title}. {_held(ran)} {sentence}", _launch_words(ran), sentence)
+    return draw_scene(
+        scene, title, f"{title}. {_held(ran)} {sentence}", _launch_words(ran), sentence
+    )
 
 
 def _rule(ran: SmallLaunch) -> _Rule:
@@ -367,8 +370,8 @@ class _Plan:
             if name in self.left or len(starts) > _MOST_ARROWS:
                 return
             ways = [((x, y + half), (end_x, end_y - half)) for x, y in starts]
-        for start, end in ways:
-            scene.path(arrow_path(*start, *end), "arrow ink")
+        for number, (start, end) in enumerate(ways):
+            scene.path(arrow_path(*start, *end), "arrow ink", f"arrow {number} from {name}")
 
     def _draw_way_around(self, scene: Scene, name: str) -> None:
         """An arrow along the edges of cells, from a single element to the output's."""
@@ -377,8 +380,9 @@ class _Plan:
         x, y = sheet.place(*source)
         turn = sheet.corner[0] + sheet.width + _TURN
         end_x, end_y = target.place(*self._aim)
-        scene.path(f"M{x + self.cell} {y} H{turn} V{end_y}", "arrow ink")
-        scene.path(arrow_path(turn, end_y, end_x, end_y), "arrow ink")
+        scene.path(f"M{x + self.cell} {y} H{turn} V{end_y}", "arrow ink", f"arrow line from {name}")
+        end = arrow_path(turn, end_y, end_x, end_y)
+        scene.path(end, "arrow ink", f"arrow from {name}")
 
 
 def _name_width(name: str) -> float:

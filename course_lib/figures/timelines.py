@@ -9,6 +9,7 @@ from typing import Any
 
 from course_lib.devices import WARP_SIZE
 from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import source_line
 from course_lib.wording.findings import Finding
@@ -79,7 +80,8 @@ def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
     scene = Scene(720, 360)
     _draw_trouble(scene, 12, story)
     _draw_remedy(scene, 196, story)
-    return scene.still(
+    return draw_scene(
+        scene,
         f"A race on {finding.cell or 'one cell'}",
         _words(finding, story),
         f"Time runs to the right; between the dashed lines nothing orders the two {who}",

@@ -169,9 +169,9 @@ def test_instructions_are_drawn_for_one_multiply_add():
     bars = bars_of(picture)
     work = bars["plain: multiply-adds"]
     assert bars["lean: multiply-adds"] == pytest.approx(work)
-    assert bars["plain: integers: indices, mostly"] == pytest.approx(1.5 * work)
-    assert bars["plain: the rest"] == pytest.approx(0.5 * work)
-    assert bars["lean: shared loads"] == pytest.approx(0.25 * work)
+    assert bars["plain: integers: indices, mostly"] == pytest.approx(1.5 * work, rel=0.01)
+    assert bars["plain: the rest"] == pytest.approx(0.5 * work, rel=0.01)
+    assert bars["lean: shared loads"] == pytest.approx(0.25 * work, rel=0.01)
     assert "lean: 1.25 instructions, 80% of them multiply-adds; shared loads 0.25" in picture.alt
     with pytest.raises(ValueError, match="no multiply-add"):
         figures.instruction_mix({"copy": {"global load": 4}})
@@ -194,7 +194,9 @@ def test_line_counters_are_those_of_the_profile(race):
         assert drawn.keys() == counted.keys()
         longest = max(counted, key=counted.get)
         for number, value in counted.items():
-            assert drawn[number] / drawn[longest] == pytest.approx(value / counted[longest])
+            assert drawn[number] / drawn[longest] == pytest.approx(
+                value / counted[longest], rel=0.01
+            )
 
 
 def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():

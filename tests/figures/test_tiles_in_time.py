@@ -13,10 +13,9 @@ from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
 from course_lib.emulator import emulate, load_program
 from course_lib.figures import watch_online_softmax
-from course_lib.figures.accesses import places_of
+from course_lib.figures.accesses import piece_of, places_of
 from course_lib.figures.buffers import story_of
 from course_lib.figures.explore.schedules import BUFFERS, RING, state_at
-from course_lib.figures.lanes import piece_of
 from course_lib.intrinsics import store4
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.shown_answers import ours

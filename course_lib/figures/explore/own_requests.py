@@ -10,7 +10,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 
 from course_lib.figures.interactive import Changes, Control, Examples, Interactive, Layer, Scene
-from course_lib.figures.interactive.player import Panel
+from course_lib.figures.interactive.scene import Panel
 from course_lib.figures.requests import Lanes, Request, lanes_by_warp, source_line, touches_memory
 from course_lib.wording.words import counted, element, joined, nth, shortened
 

@@ -7,9 +7,9 @@ from math import atan, ceil, degrees, floor, hypot, log2, log10
 from typing import Literal
 
 from course_lib.devices import DEFAULT_SHARED_KIB, DEVICES, MAX_THREADS_PER_BLOCK, Device, device
-from course_lib.figures.formats import roofs_of_formats
 from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene, layers_over
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import roofs_of_formats
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.roofline import BytesKind, Point, roof, tile_intensity
 

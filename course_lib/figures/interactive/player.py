@@ -17,7 +17,7 @@ from course_lib.figures.interactive.layers import (
     table_of_patches,
     table_of_words,
 )
-from course_lib.figures.interactive.scene import PACKAGE, Box, Changes, Scene
+from course_lib.figures.interactive.scene import PACKAGE, Box, Changes, Panel, Scene
 from course_lib.figures.picture import Picture
 from course_lib.web import escape, fragment, read_beside
 
@@ -25,20 +25,6 @@ MAX_BYTES = 300_000  # DESIGN §6; a notebook holds several, and so does a page 
 
 _LETTERS_PER_LINE = 92  # of the words, in a notebook's column
 _PATTERNS = ("hatch", "hatch-a", "hatch-b", "hatch-c", "hatch-trouble", "dots")
-
-
-@dataclass(frozen=True)
-class Panel:
-    """A scene in one of its states, or a part of it, with lines of words above."""
-
-    scene: Scene
-    changes: Changes
-    words: Sequence[str] = ()  # the first in bold
-    part: Box | None = None
-
-    @property
-    def box(self) -> Box:
-        return self.part or (0, 0, self.scene.width, self.scene.height)
 
 
 @dataclass(frozen=True)

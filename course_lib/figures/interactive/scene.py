@@ -16,7 +16,6 @@ from functools import cache
 from itertools import groupby, product
 from typing import Any
 
-from course_lib.figures.picture import Picture
 from course_lib.web import escape, read_beside
 
 Value = str | int | float | bool | None
@@ -161,13 +160,6 @@ class Scene:
         finally:
             self._open.pop()
 
-    def still(self, title: str, alt: str, subtitle: str = "", below: str = "") -> Picture:
-        """A picture that stands alone, with words above and below."""
-        from course_lib.figures.interactive.player import Panel  # late: it needs scenes
-        from course_lib.figures.interactive.still import draw_still  # late: it needs matplotlib
-
-        return draw_still(title, [Panel(self, {})], alt, subtitle=subtitle, below=below)
-
     def markup(self, changes: Changes) -> str:
         """Everything inside the <svg>, with these changes to the named elements."""
         return "\n".join(child.markup(changes) for child in self._root.children)
@@ -203,6 +195,20 @@ class Scene:
         if name is not None:
             self.elements[name] = element
         return element
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A scene in one of its states, or a part of it, with lines of words above."""
+
+    scene: Scene
+    changes: Changes
+    words: Sequence[str] = ()  # the first in bold
+    part: Box | None = None
+
+    @property
+    def box(self) -> Box:
+        return self.part or (0, 0, self.scene.width, self.scene.height)
 
 
 def tidy_value(attribute: str, value: Value) -> Value:

@@ -18,8 +18,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.transforms import Affine2D, Bbox, Transform, TransformedBbox
 
 from course_lib.figures import style
-from course_lib.figures.interactive.player import Panel
-from course_lib.figures.interactive.scene import Changes, Element
+from course_lib.figures.interactive.scene import Changes, Element, Panel, Scene
 from course_lib.figures.picture import Picture
 from course_lib.web import read_beside
 
@@ -28,6 +27,11 @@ _LETTER, _LARGE_LETTER, _NARROWEST = 0.07, 0.108, 4.0
 _PER_INCH = 96
 _SMALLEST_WORD, _SMALLEST_NUMBER = 8.6, 5.4  # points, before the number is made larger
 _SIZES = {"tiny": 9, "small": 12, "large": 16, "huge": 24}
+
+
+def draw_scene(scene: Scene, title: str, alt: str, subtitle: str = "", below: str = "") -> Picture:
+    """A scene as it is drawn at first."""
+    return draw_still(title, [Panel(scene, {})], alt, subtitle=subtitle, below=below)
 
 
 @style.drawn
