@@ -3,7 +3,7 @@
 Owns: all pictures, still and to play with, of given numbers or of a run.
 May import: `curriculum`, `devices`, `emulator`, `measurements`, `own_ladder`, `registry`,
 `roofline`, `answer_text`, `tiles`, `web`, `wording`.
-Start with: `picture`, then a small one such as `attention`; its scenes are of interactive/scene.py.
+Start with: `picture`, then a small one such as `attention`, and interactive/scene.py.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same

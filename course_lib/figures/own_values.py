@@ -17,7 +17,7 @@ from course_lib.registry.exercise import Values
 
 STEPS_PER_CALL = 20_000
 _ROW = 29.0  # of a table
-_LETTER = 8.3  # the width of one, roughly
+_LETTER = 9.2  # the width of one, roughly
 _BARS_HIGH = 140.0
 _LIGHTEST, _DARKEST = 0.06, 0.75
 _LINES = ((style.BLUE, "-", "o"), (style.ORANGE, "--", "s"), (style.GREEN, ":", "^"))
@@ -74,7 +74,7 @@ def _cells(values: Values, rows: Rows) -> Scene:
             strength = _strength(number, every)
             scene.path(grid.box(place, column), "a bare", opacity=strength)
             x, y = grid.corner(place + 0.5, column + 0.5)
-            ink = "small on-a" if strength > 0.6 else "small"
+            ink = ("small" if wide > 24 else "tiny") + " on-a" * (strength > 0.6)
             scene.text(x, y + 4.5, _written(number, values), ink, "middle")
     scene.path(grid.lattice(), "lattice")
     return scene

@@ -227,7 +227,9 @@ class Rows:
         for (x, css), text in sorted(
             zip(cells, words, strict=True), key=lambda each: each[0][1] == "lit"
         ):
-            scene.cell(x, y, self.cell, self.tall, text, css, "small halo" * (css == "hatch"))
+            ink = "small halo" if css == "hatch" else "small"
+            css += " bare" * (self.cell < 4 and css != "lit")  # edges would cover it
+            scene.cell(x, y, self.cell, self.tall, text, css, ink)
 
     def _draw_lines(
         self, scene: Scene, top: float, bottom: float, count: int,
