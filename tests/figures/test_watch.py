@@ -39,6 +39,7 @@ def test_the_toy_of_lesson_04_number_by_number() -> None:
     totals = [text_of(figure, "tr0.0", at) for at in (4, 9, 11)]
     assert totals == ["3", "10", "10"]
     assert text_of(figure, "sum", 8) == "thread (0, 0), C[0, 0]: 3 + 3·1 = 6"
+    assert "C[0, 0]: 0 + 1·1 = 1; " in figure.still.alt and "6 + 4·1 = 10" in figure.still.alt
     assert [text_of(figure, f"ts0-0.{k}", 1) for k in (0, 1)] == ["1", "2"]
     assert [text_of(figure, f"ts0-0.{k}", 6) for k in (0, 1)] == ["3", "4"]  # overwritten
     assert text_of(figure, "tC0.0", 10) == "·" and text_of(figure, "tC0.0", 11) == "10"

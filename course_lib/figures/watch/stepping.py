@@ -83,7 +83,7 @@ def step_through_k(
         alt=f"The matrices A, B and C, the tiles in shared memory and the running totals of block "
         f"({x}, {y}) of {plan.kernel.name}, phase by phase: load, barrier, multiply, barrier, and "
         "in the end the store.",
-        shows=Examples({"": {"at": len(way.stages) - 1}}),
+        shows=Examples({"": {"at": len(way.stages) - 1}}, note=story.first_sums()),
     )
 
 
