@@ -1,126 +1,19 @@
-"""Draw accesses to memory: a warp's sectors, how often each element is accessed, swizzled rows."""
+"""Draw who accesses what: how often each element, swizzled rows, the outputs of a warp's lanes."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES
-from course_lib.figures import style
-from course_lib.figures.pen import LIT, Looks, Pen
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.scene import Panel
+from course_lib.figures.interactive.still import draw_scene, draw_still
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Footprint, Request, traced
-from course_lib.wording.words import counted, stretches
+from course_lib.figures.requests import NOBODY, lanes_by_warp, traced
+from course_lib.wording.words import counted, joined
 
 
-@style.drawn
-def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
-    """One or two requests side by side: lines, the sectors that move, the elements that are used.
-
-    Raises ValueError if there are not one or two requests.
-    """
-    if len(requests) not in (1, 2):
-        raise ValueError(f"One or two requests fit a picture, not {len(requests)}.")
-    prints = [request.footprint(itemsize) for request in requests]
-    most_lines = max(len(each.lines) for each in prints)
-    tall = min(3.1, 0.28 * most_lines)
-    pen = Pen.card(
-        2.42 + tall,
-        "What one warp asks for",
-        f"Each row is a cache line of {CACHE_LINE_BYTES} bytes: "
-        f"{CACHE_LINE_BYTES // SECTOR_BYTES} sectors of {SECTOR_BYTES}",
-    )
-    pitch = 7.3 / len(requests)
-    for place, (request, found) in enumerate(zip(requests, prints, strict=True)):
-        _draw_request(pen, 0.16 + place * pitch, pitch, request, found, tall)
-    _draw_key(pen, pen.figure.get_size_inches()[1] - 0.24, itemsize)
-    return pen.picture(_words(requests, prints))
-
-
-def _draw_request(
-    pen: Pen, left: float, pitch: float, request: Request, found: Footprint, tall: float
-) -> None:
-    colour = style.MATRIX_COLOUR.get(request.array, style.BLUE)
-    pen.write(left, 0.84, request.title, bold=True, size=style.NORMAL)
-    ink = style.VERMILION if len(found.sectors) > 8 else style.INK
-    pen.write(left, 1.12, _sectors(found), colour=ink, bold=True, size=style.LARGE)
-    pen.write(left, 1.36, f"{found.moved_bytes:,} bytes moved, {found.percent} of them used")
-    width, row_height = pitch - 1.35, min(0.28, tall / len(found.lines))
-    lines = pen.at(left + 0.68, 1.78, 1, row_height)
-    for place, line in enumerate(found.lines):
-        sector = width * SECTOR_BYTES / CACHE_LINE_BYTES
-        draw_line(lines.at(0, place, sector, 0.86), line, found, colour)
-    _draw_margins(lines, width, found)
-
-
-def _sectors(found: Footprint) -> str:
-    return f"{counted(len(found.sectors), 'sector')} per request"
-
-
-def draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
-    """One line of memory, a cell to each of its sectors."""
-    for part in range(CACHE_LINE_BYTES // SECTOR_BYTES):
-        sector = line * CACHE_LINE_BYTES // SECTOR_BYTES + part
-        draw_sector(pen.at(part, 0, 1), sector, found, colour)
-
-
-def draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
-    """A cell for a sector: tinted where it moves, with the elements asked for filled."""
-    looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
-    if sector in found.sectors:
-        looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
-    pen.rectangle(0, 0, 1, 1, line=0.7, **looks)
-    for begin, of_sector in {(a % SECTOR_BYTES, a // SECTOR_BYTES) for a in found.addresses}:
-        if of_sector == sector:
-            wide = min(found.width, SECTOR_BYTES - begin) / SECTOR_BYTES
-            asked: Looks = {"face": colour, "edge": style.PAPER, "line": 0.5, "z": 3}
-            pen.rectangle(begin / SECTOR_BYTES, 0, wide, 1, **asked)
-
-
-def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
-    """Byte offsets on the left, the lanes that a line serves on the right; every 4th if space is
-    tight.
-    """
-    step, last = 1 if pen.high > 0.15 else 4, len(found.lines) - 1
-    above, right = -0.14 / pen.high, width + 0.06
-    pen.write(-0.06, above, "byte", ha="right", colour=style.GREY)
-    pen.write(right, above, "lane")
-    for place, line in enumerate(found.lines):
-        if place % step and (place != last or place % step < 2):
-            continue
-        offset = (line - found.lines[0]) * CACHE_LINE_BYTES
-        pen.write(-0.06, place + 0.43, f"+{offset:,}", ha="right", colour=style.GREY)
-        lanes = found.lanes_in_line(line)
-        told = stretches(lanes)
-        pen.write(right, place + 0.43, f"{len(lanes)} of them" if "," in told else told, ha="left")
-
-
-def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
-    entries = (
-        (1.0, f"asked for ({itemsize} bytes)"),
-        (0.22, f"moved with it ({SECTOR_BYTES}-byte sector)"),
-        (0.0, "not moved"),
-    )
-    x = 0.2
-    for strength, words in entries:
-        pen.key(x, y, words, face=style.tint(style.BLUE, strength))
-        x += 0.55 + 0.078 * len(words)
-
-
-def _words(requests: Sequence[Request], prints: Sequence[Footprint]) -> str:
-    told = "; ".join(
-        f"{request.title}: {_sectors(found)} in "
-        f"{counted(len(found.lines), 'cache line')}, "
-        f"{found.percent} of the bytes moved are used"
-        for request, found in zip(requests, prints, strict=True)
-    )
-    return f"What one warp asks of memory. {told}."
-
-
-# --- How often each element of global memory is accessed in a launch ------------------------------
-
-
-@style.drawn
 def matrix_reads(
     counts: Any, arrays: Sequence[str] | None = None, *, kind: str = "load"
 ) -> Picture:
@@ -134,21 +27,22 @@ def matrix_reads(
     names = list(found) if arrays is None else list(arrays)
     maps = {name: np.atleast_2d(np.asarray(found[name])) for name in names}
     verb = {"load": "loaded", "store": "stored"}.get(kind, "accessed")
-    width = (7.6 - 0.2 - 0.25 * len(names)) / len(names)
-    cells = [
-        min((width - 0.45) / each.shape[1], 2.6 / each.shape[0], 0.46) for each in maps.values()
-    ]
+    width = 710 / len(names) - 24
     most = max(1, *(int(each.max()) for each in maps.values()))
+    cells = [min((width - 43) / each.shape[1], 250 / each.shape[0], 44) for each in maps.values()]
     tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
-    pen = Pen.card(
-        1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
+    scene = Scene(720, tall + 84)
+    for place, ((name, found_here), cell) in enumerate(zip(maps.items(), cells, strict=True)):
+        rows, columns = found_here.shape
+        grid = Grid(34 + place * (width + 24), 34, (rows, columns), cell)
+        _draw_counts(scene, grid, name, found_here, most)
+        scene.lines(grid.x, grid.bottom + 20, _how_often(found_here, verb).split("\n"))
+    return draw_scene(
+        scene,
+        f"How often each element is {verb}",
+        _count_words(maps, verb),
+        "Global memory, one launch, all threads",
     )
-    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
-        corner = (0.35 + place * (width + 0.25), 1.05)
-        _draw_counts(pen.at(*corner, cell), name, maps[name], most)
-        below = corner[1] + cell * maps[name].shape[0] + 0.14
-        pen.write(corner[0], below, _how_often(maps[name], verb), va="top", linespacing=1.3)
-    return pen.picture(_count_words(maps, verb))
 
 
 def element_counts(
@@ -168,25 +62,20 @@ def element_counts(
     return counts
 
 
-def _draw_counts(pen: Pen, name: str, counts: np.ndarray, most: int) -> None:
-    colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
-    (rows, columns), cell = counts.shape, pen.wide
-    title = f"{name}  ({rows} × {columns})"
-    pen.write(0, -0.17 / cell, title, bold=True, size=style.NORMAL)
-    shades = np.array(
-        [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
-         for row in counts]
-    )  # fmt: skip
-    # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
-    pen.axes.pcolormesh(
-        pen.x + cell * np.arange(columns + 1), pen.y + cell * np.arange(rows + 1), shades,
-        edgecolors=style.PAPER if cell > 0.1 else "none", linewidth=0.7,
-    )  # fmt: skip
-    pen.rectangle(0, 0, columns, rows, edge=style.FAINT, line=1)
-    if cell >= 0.24:
-        for (row, column), count in np.ndenumerate(counts):
-            ink = style.readable_on(tuple(shades[row, column]))
-            pen.centred(row, column, str(int(count)), colour=ink)
+def _draw_counts(scene: Scene, grid: Grid, name: str, counts: np.ndarray, most: int) -> None:
+    """A map, the stronger the colour the more often."""
+    css = {"A": "a", "B": "b", "C": "c"}.get(name, "d")
+    scene.text(grid.x, grid.y - 12, f"{name}  ({grid.shape[0]} × {grid.shape[1]})", "bold")
+    for count in np.unique(counts[counts > 0]).tolist():
+        cells = map(tuple, np.argwhere(counts == count).tolist())
+        scene.path(grid.squares(cells), f"{css} bare", opacity=0.08 + 0.8 * count / most)
+    if grid.wide > 9:
+        scene.path(grid.lattice(), "lattice")
+    scene.path(grid.outline(), "outline thin")
+    for (row, column), count in np.ndenumerate(counts) if grid.wide >= 23 else ():
+        x, y = grid.corner(row + 0.5, column + 0.5)
+        ink = f"small on-{css}" if count > 0.6 * most else "small"
+        scene.text(x, y + 4.5, str(int(count)), ink, "middle")
 
 
 def _how_often(counts: np.ndarray, verb: str) -> str:
@@ -211,12 +100,9 @@ def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
 _ROWS = _PIECES = 8
 _NUMBERS = 64  # of 16 bits, in a row of 128 bytes
 _OF_A_PIECE = 8
-_WIDTH, _HEIGHT = 0.62, 0.27
-_LEFT, _TOP = 0.75, 1.22
 _PICKED = 2  # the piece that is followed down the rows
 
 
-@style.drawn
 def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
     """Eight rows of eight pieces, each piece where `piece_at` puts it.
 
@@ -228,33 +114,29 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         ValueError: if two pieces share a place, or one lies outside these eight rows.
     """
     places = places_of(getattr(piece_at, "py_func", piece_at))
-    pen = Pen.card(
-        _TOP + _ROWS * _HEIGHT + 0.5,
-        "Eight rows of 128 bytes: where each piece lies",
-        "Columns: where in the row, and in which banks. Numbers: which piece lies there",
-    )
+    grid = Grid(70, 48, (_ROWS, _PIECES), 60, 26)
+    scene = Scene(720, grid.bottom + 8)
     for place in range(_PIECES):
-        x = _LEFT + (place + 0.5) * _WIDTH
-        pen.write(x, _TOP - 0.3, f"place {place}", ha="center", colour=style.GREY)
-        banks = f"{4 * place}–{4 * place + 3}"
-        pen.write(x, _TOP - 0.13, banks, ha="center", colour=style.GREY)
-    for (_, piece), (at_row, place) in places.items():
-        is_picked = piece == _PICKED
-        looks = LIT if is_picked else {"face": style.tint(style.SKY, 0.25), "edge": style.PAPER}
-        line = 1.2 if is_picked else 0.5
-        spot = pen.at(_LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT, 1)
-        spot.rectangle(0, 0, _WIDTH - 0.02, _HEIGHT - 0.02, **{**looks, "line": line, "z": 1})
-        spot.write(_WIDTH / 2, _HEIGHT / 2, str(piece), ha="center", bold=is_picked)
+        x = grid.corner(0, place + 0.5)[0]
+        scene.text(x, 22, f"place {place}", "small muted", "middle")
+        scene.text(x, 40, f"{4 * place}–{4 * place + 3}", "small muted", "middle")
+    for (_, piece), at in places.items():
+        x, y = grid.corner(*at)
+        css = ("lit", "small lit") if piece == _PICKED else ("a-soft bare", "small")
+        scene.cell(x + 1, y + 1, 58, 24, str(piece), *css)
     for row in range(_ROWS):
-        y = _TOP + (row + 0.5) * _HEIGHT
-        pen.write(_LEFT - 0.1, y, f"row {row}", ha="right", colour=style.GREY)
+        scene.text(60, grid.corner(row + 0.5, 0)[1] + 4.5, f"row {row}", "small muted", "end")
     met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
     told = f"Piece {_PICKED} of the eight rows is in {counted(len(met), 'different place')}"
     passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
     passes_words = "one wavefront" if passes == 1 else f"{passes} wavefronts"
-    words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
-    pen.write(0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
-    return pen.picture(f"A grid of eight rows and eight places of 16 bytes. {words}")
+    words = f"{told}, so ldmatrix fetches it in {passes_words}."
+    return draw_scene(
+        scene,
+        "Eight rows of 128 bytes: where each piece lies",
+        f"A grid of eight rows and eight places of 16 bytes. {words}",
+        "Columns: where in the row, and in which banks. Numbers: which piece lies there", words,
+    )  # fmt: skip
 
 
 def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tuple[int, int]]:
@@ -273,3 +155,123 @@ def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tupl
     if any(not 0 <= row < _ROWS for row, _ in places.values()):
         raise ValueError("A piece lies outside the eight rows.")
     return places
+
+
+# --- The outputs that each lane of a warp owns ----------------------------------------------------
+
+
+_MOST = 3
+_CELL = 18.0
+_SQUARES = (4, 2, 1)  # outputs that one cell of the map may stand for, along each axis
+# The first lanes, so that pairs can be seen; all others are light green.
+_CSS = {0: ("c", "small on-c"), 1: ("a", "small on-a"), 2: ("lit bare", "small")}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What warp 0 of block (0, 0) stores: row and column of each element, and its lane."""
+
+    name: str
+    at: np.ndarray
+    lane: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        return len(np.unique(self.at[:, 0]))
+
+    @property
+    def columns(self) -> int:
+        return len(np.unique(self.at[:, 1]))
+
+    @property
+    def told(self) -> tuple[str, str]:
+        values = self.rows + self.columns
+        return (
+            f"{self.rows} × {self.columns} = {len(self.at):,} outputs",
+            f"{self.rows} + {self.columns} = {values} values a step",
+        )
+
+    @property
+    def map(self) -> np.ndarray:
+        """The lane of each cell; −1 where the warp owns nothing. Cells are as large as they can be
+        with one lane in each."""
+        top, left = self.at.min(axis=0)
+        rows, columns = self.at.T - np.array([[top], [left]])
+        whole = np.full((rows.max() + 1, columns.max() + 1), -1)
+        whole[rows, columns] = self.lane
+        for side in _SQUARES:
+            if whole.shape[0] % side == whole.shape[1] % side == 0:
+                cells = whole.reshape(whole.shape[0] // side, side, whole.shape[1] // side, side)
+                if (cells == cells[:, :1, :, :1]).all():
+                    return cells[:, 0, :, 0]
+        return whole
+
+
+def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "") -> Picture:
+    """The outputs of warp 0 as a map that names the lane of each, one map for each kernel.
+
+    Args:
+        profiles: name -> a traced launch, `emulate(kernel, trace=True)[...](...)`.
+        output: the kernel's name for the matrix that it stores.
+        title: another one than the usual.
+
+    Raises:
+        ValueError: if there are more than three, or a kernel stores nothing there.
+    """
+    if not 1 <= len(profiles) <= _MOST:
+        raise ValueError(f"One to {_MOST} kernels fit a picture, not {len(profiles)}.")
+    pieces = [piece_of(name, profile, output) for name, profile in profiles.items()]
+    panels = [_panel(piece) for piece in pieces]
+    room = 700 / max(panel.scene.width for panel in panels)
+    told = "; ".join(
+        f"{piece.name}: {', '.join(piece.told)}, {_first_lanes(piece)}" for piece in pieces
+    )
+    return draw_still(
+        title or f"Which lane of a warp owns which outputs of {output}", panels,
+        f"The piece of {output} that one warp owns. {told}.",
+        across=max(1, min(len(panels), int(room))),
+        subtitle="A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: "
+        "lane 1. Yellow: lane 2",
+        below="Drawn from a run: what warp 0 of block (0, 0) stores.",
+    )  # fmt: skip
+
+
+def piece_of(name: str, profile: Any, output: str) -> Piece:
+    """What warp 0 stores of an output. Raises ValueError if it stores nothing there."""
+    at, lane = [], []
+    for access in traced(profile):
+        if access.array == output and access.kind == "store":
+            cells, threads = access.all_indices(profile.arrays[output].shape)
+            mine, lanes = lanes_by_warp(threads, profile.block, (0, 0)).get(0, NOBODY)
+            at.append(cells[mine])
+            lane.append(lanes)
+    if not at:
+        raise ValueError(f"{name} stores nothing in {output}.")
+    return Piece(name, np.concatenate(at), np.concatenate(lane))
+
+
+def _panel(piece: Piece) -> Panel:
+    """The map, and what it says below it."""
+    rows, columns = piece.map.shape
+    grid = Grid(6, 4, (rows, columns), _CELL)
+    scene = Scene(max(grid.right, 7 * max(map(len, piece.told))) + 6, grid.bottom + 46)
+    for (row, column), lane in np.ndenumerate(piece.map):
+        css, words = _CSS.get(int(lane), ("c-soft", "small") if lane >= 0 else ("cell", "small"))
+        label = str(lane) if lane >= 0 else ""
+        scene.cell(*grid.corner(row, column), _CELL, _CELL, label, css, words)
+    for number, line in enumerate(piece.told):
+        scene.text(6, grid.bottom + 18 + 18 * number, line, "small")
+    return Panel(scene, {}, (piece.name,))
+
+
+def _first_lanes(piece: Piece) -> str:
+    """How the first lanes lie to each other, in words."""
+    found = [np.argwhere(piece.map == lane) for lane in range(3)]
+    if not all(map(len, found)):
+        return "fewer than three lanes"
+    (y0, x0), (y1, x1), (y2, x2) = (each[0] for each in found)
+    sides = []
+    for lane, y, x in ((1, y1, x1), (2, y2, x2)):
+        side = "a row" if y == y0 else "a column" if x == x0 else "neither row nor column"
+        sides.append(f"lane {lane} shares {side} with lane 0")
+    return joined(sides)

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.figures import style
-from course_lib.figures.pen import Pen, tinted
+from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import traced
 from course_lib.wording.words import counted, joined
 
 _MOST = 3
-_TOP, _LEFT, _RIGHT = 0.82, 0.95, 0.2
-_ROW, _WAY, _READ = 0.54, 0.2, 0.24
-_TITLE, _BELOW = 0.24, 0.14
+_LEFT, _WIDE = 84.0, 626.0
+_ROW, _WAY, _READ = 52.0, 19.0, 23.0
 
 
 @dataclass
@@ -58,7 +57,6 @@ class Story:
         ]
 
 
-@style.drawn
 def tiles_in_time(
     profiles: Mapping[str, Any], steps: int, along: Mapping[str, int] | None = None, title: str = ""
 ) -> Picture:
@@ -77,19 +75,19 @@ def tiles_in_time(
         raise ValueError(f"One to {_MOST} kernels fit a picture, not {len(profiles)}.")
     axes_of_k = along or {"A": 1, "B": 0}
     stories = [story_of(name, profile, steps, axes_of_k) for name, profile in profiles.items()]
-    heights = [_TITLE + _ROW * each.rows + _BELOW for each in stories]
-    pen = Pen.card(
-        _TOP + sum(heights) + 0.32,
+    scene = Scene(720, sum(38 + _ROW * story.rows for story in stories))
+    top = 12.0
+    for story in stories:
+        _draw(scene, top, story)
+        top += 38 + _ROW * story.rows
+    return draw_scene(
+        scene,
         title or "What is on its way while a tile is read",
+        " ".join(map(_words, stories)),
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "
         "Dashed: a barrier",
+        "Drawn from a run: accesses from left to right in the kernel's order, no clock.",
     )
-    top = _TOP
-    for story, height in zip(stories, heights, strict=True):
-        _draw(pen, top, story)
-        top += height
-    pen.footnote("Drawn from a run: accesses from left to right in the kernel's order, no clock.")
-    return pen.picture(" ".join(map(_words, stories)))
 
 
 def story_of(name: str, profile: Any, steps: int, along: Mapping[str, int]) -> Story:
@@ -193,36 +191,25 @@ def _cells(access: Any, mine: np.ndarray) -> set[tuple[str, int]]:
     return {(access.array, int(cell)) for cell in whole}
 
 
-def _draw(pen: Pen, top: float, story: Story) -> None:
-    pen.write(0.2, top + 0.08, story.name, mono=True, bold=True)
-    top += _TITLE
-    unit = (style.WIDTH - _LEFT - _RIGHT) / max(story.length, 1)
+def _draw(scene: Scene, top: float, story: Story) -> None:
+    scene.text(12, top, story.name, "small mono bold")
+    top, unit = top + 14, _WIDE / max(story.length, 1)
     for row in range(story.rows):
-        y = top + _ROW * row
-        pen.write(0.2, y + (_WAY + _READ) / 2, f"buffer {row}")
-        ends = (_LEFT, y + _WAY + _READ), (style.WIDTH - _RIGHT, y + _WAY + _READ)
-        pen.line(*ends, colour=style.FAINT, line=1)
+        y = top + _ROW * row + _WAY + _READ
+        scene.text(12, y - 17, f"buffer {row}", "small")
+        scene.line(_LEFT, y, _LEFT + _WIDE, y, "faint")
     for time in story.barriers:
-        x, bottom = _LEFT + unit * time, top + _ROW * story.rows - 0.06
-        dashed = {"linestyle": (0, (3, 2))}
-        pen.line((x, top - 0.04), (x, bottom), colour=style.INK, line=1, z=4, **dashed)
+        x = _LEFT + unit * time
+        scene.line(x, top - 4, x, top + _ROW * story.rows - 6, "ink dashed")
     for tile, row in zip(story.tiles, story.buffers, strict=True):
         y = top + _ROW * row
-        _bar(pen, y, _WAY, unit, (tile.ordered, tile.here), tile.number, is_here=False)
-        _bar(pen, y + _WAY, _READ, unit, tile.read, tile.number, is_here=True)
-
-
-def _bar(
-    pen: Pen, y: float, height: float, unit: float, span: tuple[int, int], tile: int, is_here: bool
-) -> None:
-    begin, end = span
-    x, wide = _LEFT + unit * begin, max(unit * (end - begin), 0.03)
-    bar = pen.at(x, y, wide, height)
-    looks = tinted(style.GREEN, 0.4) if is_here else {**tinted(style.BLUE, 0), "hatch": "/////"}
-    bar.rectangle(0, 0, 1, 1 - 0.02 / height, **looks)
-    if wide > 0.5:
-        middle = 0.5 - 0.01 / height
-        bar.write(0.5, middle, f"tile {tile}", ha="center", paper=None if is_here else 0.6, z=5)
+        for (begin, end), low, high, css in (
+            ((tile.ordered, tile.here), y, _WAY, "hatch-a"),
+            (tile.read, y + _WAY, _READ, "c-soft"),
+        ):
+            wide = max(unit * (end - begin), 3)
+            words = f"tile {tile.number}" if wide > 48 else ""
+            scene.cell(_LEFT + unit * begin, low, wide, high - 2, words, css, "small halo")
 
 
 def _words(story: Story) -> str:

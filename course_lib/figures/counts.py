@@ -6,10 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.patches import Patch
-
 from course_lib.figures import style
-from course_lib.figures.pen import Pen, tinted
+from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import shortened
 
@@ -27,11 +26,11 @@ _TITLES = {
     "flops": "FLOP",
     "barriers": "barriers",
 }
-_COLUMN_COLOURS = (style.PURPLE, style.GREEN, style.SKY, style.ORANGE)
+_COLUMN_CSS = ("d-soft", "c-soft", "a-soft", "b-soft")
 _MOST_LINES = 45
+_PITCH, _COLUMN = 19.0, 98.0
 
 
-@style.drawn
 def line_counters(
     profile: Any, counters: Sequence[str] = ("global_load_sectors", "flops")
 ) -> Picture:
@@ -39,8 +38,8 @@ def line_counters(
 
     Raises ValueError if there are more than four counters.
     """
-    if not 1 <= len(counters) <= len(_COLUMN_COLOURS):
-        raise ValueError(f"One to {len(_COLUMN_COLOURS)} counters fit beside the source.")
+    if not 1 <= len(counters) <= len(_COLUMN_CSS):
+        raise ValueError(f"One to {len(_COLUMN_CSS)} counters fit beside the source.")
     source = list(_source_lines(profile))
     values = {
         name: {
@@ -50,27 +49,33 @@ def line_counters(
         }
         for name in counters
     }
-    pitch = 0.2
-    pen = Pen.card(
-        1.35 + pitch * len(source),
-        f"{profile.kernel_name}, line by line",
-        "Counted in one launch; bars of the same unit are drawn to the same scale",
-    )
-    column = 1.02
-    first = 7.45 - column * len(counters)
-    room = int((first - 0.62) / 0.0757)
+    scene = Scene(720, 46 + _PITCH * len(source))
+    first = 715 - _COLUMN * len(counters)
+    room = int((first - 60) / 7.27)
     for place, (number, text) in enumerate(source):
-        y = 1.2 + pitch * place
+        y = 50 + _PITCH * place
         if place % 2:
-            pen.rectangle(0.12, y - pitch / 2, 7.36, pitch, face=style.WASH, edge="none", z=0)
-        pen.write(0.48, y, str(number), ha="right", colour=style.GREY, mono=True)
-        pen.write(0.58, y, shortened(text, room), mono=True)
+            scene.rect(8, y - 14, 706, _PITCH, "wash bare")
+        scene.text(44, y, str(number), "small mono muted", "end")
+        scene.text(54, y, shortened(text, room), "small mono")
     for place, name in enumerate(counters):
         alike = [values[counter] for counter in counters if _unit(counter) == _unit(name)]
         most = max([1, *(value for each in alike for value in each.values())])
-        x, colour = first + place * column, _COLUMN_COLOURS[place]
-        _draw_column(pen, x, column, name, values[name], source, colour, most)
-    return pen.picture(_line_words(profile, counters, values))
+        x = first + place * _COLUMN
+        title = _TITLES.get(name) or textwrap.fill(name.replace("_", " "), 12)
+        scene.lines(x + 4, 12, title.split("\n"), "small bold", 15)
+        for line, (number, _) in enumerate(source):
+            value = values[name].get(number, 0)
+            if value:
+                y, wide = 50 + _PITCH * line, (_COLUMN - 14) * value / most
+                scene.rect(x + 4, y - 12, wide, 15, _COLUMN_CSS[place], f"{name}, line {number}")
+                scene.text(x + 9, y, style.short_number(value), "small")
+    return draw_scene(
+        scene,
+        f"{profile.kernel_name}, line by line",
+        _line_words(profile, counters, values),
+        "Counted in one launch; bars of the same unit are drawn to the same scale",
+    )
 
 
 def _source_lines(profile: Any) -> Sequence[tuple[int, str]]:
@@ -109,28 +114,6 @@ def _unit(counter: str) -> str:
     return counter.rsplit("_", 1)[-1]
 
 
-def _draw_column(
-    pen: Pen,
-    x: float,
-    width: float,
-    name: str,
-    values: Mapping[int, float],
-    source: Sequence[tuple[int, str]],
-    colour: str,
-    most: float,
-) -> None:
-    title = _TITLES.get(name) or textwrap.fill(name.replace("_", " "), 12)
-    pen.write(x + 0.04, 0.88, title, bold=True, linespacing=1.05)
-    for place, (number, _) in enumerate(source):
-        value = values.get(number, 0)
-        if not value:
-            continue
-        y = 1.2 + 0.2 * place
-        length, label = (width - 0.14) * value / most, f"{name}, line {number}"
-        pen.bar(x + 0.04, y, length, 0.16, label=label, **tinted(colour, 0.45))
-        pen.write(x + 0.09, y, style.short_number(value), z=3)
-
-
 def _line_words(
     profile: Any, counters: Sequence[str], values: Mapping[str, Mapping[int, float]]
 ) -> str:
@@ -152,20 +135,16 @@ def _line_words(
 
 # Kinds of `machine_code.report.KINDS`, gathered; what is not named here is "the rest".
 _WORK, _REST = "multiply-adds", "the rest"
-_GROUPS: dict[str, tuple[tuple[str, ...], str, str]] = {  # the kinds, a colour and a hatch
-    _WORK: (("FFMA", "HMMA"), style.GREEN, ""),
-    "shared loads": (("shared load", "LDSM"), style.ORANGE, "////"),
-    "global loads, shared stores": (
-        ("global load", "shared store", "LDGSTS"), style.PURPLE, "....",
-    ),
-    "local memory (spills)": (("local",), style.VERMILION, "xxxx"),
-    "integers: indices, mostly": (("integer",), style.GREY, "\\\\\\\\"),
-    _REST: ((), style.FAINT, ""),
-}  # fmt: skip
-_ROW, _BAR = 0.44, 0.24
+_GROUPS: dict[str, tuple[tuple[str, ...], str]] = {  # the kinds, and a class
+    _WORK: (("FFMA", "HMMA"), "c-soft"),
+    "shared loads": (("shared load", "LDSM"), "hatch-b"),
+    "global loads, shared stores": (("global load", "shared store", "LDGSTS"), "dots"),
+    "local memory (spills)": (("local",), "hatch-trouble"),
+    "integers: indices, mostly": (("integer",), "hatch"),
+    _REST: ((), "wash"),
+}
 
 
-@style.drawn
 def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") -> Picture:
     """A bar for each hot loop, as long as its instructions for one multiply-add.
 
@@ -177,23 +156,27 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
     """
     parts = {name: _per_multiply_add(name, kinds) for name, kinds in loops.items()}
     used = [group for group in _GROUPS if any(part.get(group) for part in parts.values())]
-    height = 1.12 + _ROW * len(parts) + 0.24 * -(-len(used) // 3)
-    pen = Pen.card(
-        height,
+    left = 24 + 7.8 * max(len(name) for name in parts)
+    unit = (550 - left) / max(sum(part.values()) for part in parts.values())
+    bottom = 12.0 + 42 * len(parts)
+    scene = Scene(720, bottom + 12 + 26 * -(-len(used) // 3))
+    for place, (name, part) in enumerate(parts.items()):
+        x, y, total = left, 28 + 42 * place, sum(part.values())
+        scene.text(left - 10, y + 4, name, "small", "end")
+        for group, count in part.items():
+            scene.rect(x, y - 12, count * unit, 23, _GROUPS[group][1], f"{name}: {group}")
+            x += count * unit
+        scene.text(x + 8, y + 4, f"{total:.3g}, {part[_WORK] / total:.0%} is work", "small bold")
+    scene.line(left + unit, 4, left + unit, bottom, "ink dashed")
+    for place, group in enumerate(used):
+        at = 12 + 236 * (place % 3), bottom + 18 + 26 * (place // 3)
+        scene.key(*at, [(_GROUPS[group][1], group)])
+    return draw_scene(
+        scene,
         title or "What a warp issues for each multiply-add",
+        _words(parts),
         "Instructions of the hot loop, counted in machine code; a bar of 1 would be all work",
     )
-    left = 0.3 + 0.085 * max(len(name) for name in parts)
-    scale = (style.WIDTH - left - 1.75) / max(sum(part.values()) for part in parts.values())
-    for place, (name, part) in enumerate(parts.items()):
-        y = 0.98 + _ROW * place
-        pen.write(left - 0.1, y, name, ha="right")
-        _draw_bar(pen, (left, y), name, part, scale)
-    bottom = 0.98 + _ROW * len(parts) - 0.06
-    ends = (left + scale, 0.74), (left + scale, bottom)
-    pen.line(*ends, colour=style.INK, line=1, linestyle=(0, (4, 3)))
-    _draw_legend(pen, bottom + 0.1, used)
-    return pen.picture(_words(parts))
 
 
 def _per_multiply_add(name: str, kinds: Mapping[str, int]) -> dict[str, float]:
@@ -203,36 +186,10 @@ def _per_multiply_add(name: str, kinds: Mapping[str, int]) -> dict[str, float]:
         raise ValueError(f"The loop of {name} has no multiply-add to compare with.")
     counted = {
         group: sum(kinds.get(kind, 0) for kind in members)
-        for group, (members, _, _) in _GROUPS.items()
+        for group, (members, _) in _GROUPS.items()
     }
     counted[_REST] = sum(kinds.values()) - sum(counted.values())
     return {group: count / work for group, count in counted.items() if count}
-
-
-def _draw_bar(
-    pen: Pen, corner: tuple[float, float], name: str, part: Mapping[str, float], scale: float
-) -> None:
-    x, y = corner
-    for group, count in part.items():
-        _, colour, hatch = _GROUPS[group]
-        looks = tinted(colour, 0.45, 1.0)
-        pen.bar(x, y, count * scale, _BAR, label=f"{name}: {group}", hatch=hatch, **looks)
-        x += count * scale
-    total = sum(part.values())
-    text = f"{total:.3g}, {part[_WORK] / total:.0%} is work"
-    pen.write(x + 0.08, y, text, bold=True)
-
-
-def _draw_legend(pen: Pen, y: float, used: list[str]) -> None:
-    patches = [
-        Patch(facecolor=style.tint(colour, 0.45), edgecolor=colour, hatch=hatch, label=group)
-        for group in used
-        for _, colour, hatch in [_GROUPS[group]]
-    ]
-    pen.axes.legend(
-        handles=patches, ncols=3, borderaxespad=0,
-        loc="upper left", bbox_to_anchor=(0.12, y), bbox_transform=pen.axes.transData,
-    )  # fmt: skip
 
 
 def _words(parts: Mapping[str, Mapping[str, float]]) -> str:

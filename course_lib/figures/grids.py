@@ -4,17 +4,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+
 from course_lib.devices import WARP_SIZE
-from course_lib.figures import style
-from course_lib.figures.pen import Colour, Pen
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted
 
 XIs = Literal["column", "row"]
 Pair = tuple[int, int]
 _MOST_BLOCKS = 48
-_FLAT = 0.6  # inches: so low are the threads where their key stands below them
-_EDGE = style.tint(style.VERMILION, 0.5)  # of what is hatched
+_FLAT = 58.0  # so low are the threads where their key stands below them
+_LEFT = 66.0
+_IDLE, _MISSED = "hatch-trouble", "dots"  # threads without an element, elements without a thread
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,6 @@ class Cover:
         )
 
 
-@style.drawn
 def grid_of_threads(
     grid: Pair,
     block: Pair,
@@ -103,94 +105,66 @@ def grid_of_threads(
     if grid[0] * grid[1] > _MOST_BLOCKS:
         raise ValueError(f"{grid[0] * grid[1]} blocks are too many to draw; take a smaller grid.")
     it = Cover(grid, block, shape, thread, x_is, first_warp)
-    cell = min(4.5 / it.widest, 3.4 / it.highest, 0.4)
+    cell = min(430 / it.widest, 326 / it.highest, 38)
     # A few rows leave the room below them empty: there stands the key, and they take all the width.
     is_flat = cell * it.highest < _FLAT
     if is_flat:
-        cell = min(6.6 / it.widest, _FLAT / it.highest, 0.55)
-        height = cell * it.highest + (2.2 if thread else 1.85)
-    else:
-        height = max(cell * it.highest + 1.25, 3.2 if thread else 2.5)
-    pen = Pen.card(
-        height,
+        cell = min(630 / it.widest, _FLAT / it.highest, 53)
+    board = Grid(_LEFT, 26, (it.highest, it.widest), cell)
+    scene = Scene(720, board.bottom + 80 if is_flat else max(board.bottom + 14, 150))
+    _draw_cells(scene, board, it)
+    _draw_matrix(scene, board, it)
+    _draw_names(scene, board, it)
+    _draw_key(scene, board, is_flat, it)
+    return draw_scene(
+        scene,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
         f"over {shape[0]} × {shape[1]} elements",
+        _words(it),
         f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
-    _draw_threads(pen.at(0.55, 0.95, cell), it)
-    beside, below = (0.55 + it.widest * cell + 0.3, 1.0), (0.55, 0.95 + it.highest * cell + 0.52)
-    _draw_key(pen, below if is_flat else beside, is_flat, it)
-    return pen.picture(_words(it))
 
 
-def _draw_threads(pen: Pen, it: Cover) -> None:
-    """The matrix and the threads over it, a cell to each."""
-    _draw_cells(pen, it)
-    _draw_blocks(pen, it)
-    rows, columns = it.shape
-    pen.rectangle(0, 0, columns, rows, edge=style.INK, line=2.6, z=5)
-    above, beside = -0.06 / pen.high, -0.08 / pen.wide
-    pen.write(columns / 2, above, counted(columns, "column"), va="bottom", ha="center")
-    pen.write(beside, rows / 2, counted(rows, "row"), ha="right", rotation=90)
-    if it.first_warp:
-        _draw_first_warp(pen, it)
-    if it.thread is not None:
-        row, column = it.element_of(it.thread)
-        pen.cell(row, column, face=style.VERMILION, edge=style.INK, line=1.6, z=7)
-
-
-def _draw_cells(pen: Pen, it: Cover) -> None:
+def _draw_cells(scene: Scene, board: Grid, it: Cover) -> None:
     """Three regions: threads with an element, threads without one, elements without a thread."""
     (across, down), (rows, columns) = it.extent, it.shape
-    _region(pen, (0, min(across, columns)), (0, min(down, rows)), None)
-    _region(pen, (columns, across), (0, down), "////")
-    _region(pen, (0, min(across, columns)), (rows, down), "////")
-    _region(pen, (across, columns), (0, rows), "xxx")
-    _region(pen, (0, min(across, columns)), (down, rows), "xxx")
-    if pen.wide < 0.1:
-        return
-    for column in range(across + 1):
-        pen.line((column, 0), (column, down), colour=style.FAINT, line=0.6, z=1)
-    for row in range(down + 1):
-        pen.line((0, row), (across, row), colour=style.FAINT, line=0.6, z=1)
+    inner_down, inner_across = min(down, rows), min(across, columns)
+    for css, row, column, high, wide in (
+        ("c-soft", 0, 0, inner_down, inner_across),
+        (_IDLE, 0, columns, down, across - columns),
+        (_IDLE, rows, 0, down - rows, inner_across),
+        (_MISSED, 0, across, rows, columns - across),
+        (_MISSED, down, 0, rows - down, inner_across),
+    ):
+        if high > 0 and wide > 0:
+            scene.path(board.box(row, column, high, wide), f"{css} bare")
+    if board.wide >= 10:
+        scene.path(Grid(board.x, board.y, (down, across), board.wide).lattice(), "lattice")
+    wide, high = it.turned(it.block)
+    for row, column in np.ndindex(down // high, across // wide):
+        scene.path(board.box(row * high, column * wide, high, wide), "stroke thick a")
 
 
-def _region(pen: Pen, columns: Pair, rows: Pair, hatch: str | None) -> None:
-    """A rectangle of elements, from the first to before the last; nothing where it is empty."""
-    if columns[0] >= columns[1] or rows[0] >= rows[1]:
-        return
-    face, edge = (style.PAPER, _EDGE) if hatch else (style.tint(style.GREEN, 0.25), "none")
-    pen.rectangle(
-        columns[0], rows[0], columns[1] - columns[0], rows[1] - rows[0],
-        hatch=hatch, face=face, edge=edge, line=0, z=0,
-    )  # fmt: skip
-
-
-def _draw_blocks(pen: Pen, it: Cover) -> None:
-    """Each block's edge and its name, clear of the matrix's edge and of the thread's mark."""
+def _draw_names(scene: Scene, board: Grid, it: Cover) -> None:
+    """Each block's name, clear of the matrix's edge and of the thread's mark."""
     wide, high = it.turned(it.block)
     # A single low row of blocks has room for its names below.
-    is_low = high * pen.high < 0.62 and it.turned(it.grid)[1] == 1
-    for block_y in range(it.grid[1]):
-        for block_x in range(it.grid[0]):
-            across, down = it.turned((block_x, block_y))
-            x, y = across * wide, down * high
-            pen.rectangle(x, y, wide, high, edge=style.BLUE, line=1.8)
-            left, right = _larger_part(x, wide, it.shape[1])
-            top, bottom = _larger_part(y, high, it.shape[0])
-            middle = (top + bottom) / 2
-            if it.thread is not None and it.thread[0] == (block_x, block_y):
-                marked = it.element_of(it.thread)[0] + 0.5
-                if abs(marked - middle) * pen.high < 0.25:  # the name makes room for the mark
-                    middle = (middle + (top if marked >= middle else bottom)) / 2
-            is_narrow = (right - left) * pen.wide < 0.8 and not is_low
-            pen.write(
-                x + wide / 2 if is_low else (left + right) / 2,
-                y + high + 0.14 / pen.high if is_low else middle,
-                f"({block_x}, {block_y})" if is_narrow else f"block ({block_x}, {block_y})",
-                ha="center", colour=style.BLUE, z=6.7,
-                bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.6},
-            )  # fmt: skip
+    is_low = high * board.wide < 60 and it.turned(it.grid)[1] == 1
+    for block_y, block_x in np.ndindex(it.grid[1], it.grid[0]):
+        across, down = it.turned((block_x, block_y))
+        x, y = across * wide, down * high
+        left, right = _larger_part(x, wide, it.shape[1])
+        top, bottom = _larger_part(y, high, it.shape[0])
+        middle = (top + bottom) / 2
+        if it.thread is not None and it.thread[0] == (block_x, block_y):
+            marked = it.element_of(it.thread)[0] + 0.5
+            if abs(marked - middle) * board.wide < 24:  # the name makes room for the mark
+                middle = (middle + (top if marked >= middle else bottom)) / 2
+        column = x + wide / 2 if is_low else (left + right) / 2
+        at = board.corner(y + high if is_low else middle, column)
+        is_narrow = (right - left) * board.wide < 77 and not is_low
+        name = f"({block_x}, {block_y})" if is_narrow else f"block ({block_x}, {block_y})"
+        scene.text(at[0], at[1] + (18 if is_low else 4), name, "small a halo", "middle")
 
 
 def _larger_part(first: int, size: int, edge: int) -> Pair:
@@ -201,52 +175,47 @@ def _larger_part(first: int, size: int, edge: int) -> Pair:
     return (first, edge) if edge - first >= last - edge else (edge, last)
 
 
-def _draw_first_warp(pen: Pen, it: Cover) -> None:
-    """Warp 0 of block (0, 0): lanes run along x first."""
-    margin = 0.2 if pen.wide >= 0.1 else 0.0
-    side, line = 1 - 2 * margin, 0.6 if margin else 0.2
-    for lane in range(min(WARP_SIZE, it.block[0] * it.block[1])):
-        row, column = it.element_of(((0, 0), (lane % it.block[0], lane // it.block[0])))
-        corner = column + margin, row + margin
-        pen.rectangle(*corner, side, side, face=style.YELLOW, edge=style.INK, line=line, z=6.5)
-
-
-def _draw_key(pen: Pen, corner: tuple[float, float], is_flat: bool, it: Cover) -> None:
-    """What the colours mean, one below the other, or side by side."""
-    x, y = corner
-    entries: list[tuple[Colour, str | None, str]] = [
-        (style.tint(style.GREEN, 0.25), None, "a thread with an element")
-    ]
+def _draw_matrix(scene: Scene, board: Grid, it: Cover) -> None:
+    """The edge of the matrix, warp 0 of block (0, 0), and the thread that is picked out."""
+    rows, columns = it.shape
+    scene.path(board.box(0, 0, rows, columns), "outline")
+    scene.text(*board.corner(-6 / board.wide, columns / 2), counted(columns, "column"), "small",
+               "middle")  # fmt: skip
+    x, y = board.corner(rows / 2, 0)
+    scene.text(x - 8, y + 4, counted(rows, "row"), "small", "end")
     if it.first_warp:
-        entries.append((style.YELLOW, None, "the first warp's lanes"))
-    if it.idle:
-        words = f"{it.idle} threads out of range:\nthe guard stops them"
-        entries.append((style.PAPER, "////", words))
-    if it.missed:
-        entries.append((style.PAPER, "xx", f"{it.missed} elements that\nno thread computes"))
-    for colour, hatch, words in entries:
-        pen.key(x, y, words, face=colour, hatch=hatch, edge=_EDGE if hatch else style.GREY)
-        if is_flat:
-            x += 0.6 + 0.075 * max(map(len, words.split("\n")))
-        else:
-            y += 0.42 if "\n" in words else 0.3
+        margin = 0.2 if board.wide >= 10 else 0.0
+        side = (1 - 2 * margin) * board.wide
+        for lane in range(min(WARP_SIZE, it.block[0] * it.block[1])):
+            row, column = it.element_of(((0, 0), (lane % it.block[0], lane // it.block[0])))
+            scene.rect(*board.corner(row + margin, column + margin), side, side, "lit thin")
     if it.thread is not None:
-        _draw_arithmetic(pen, (x, y if is_flat else y + 0.08), is_flat, it, it.thread)
+        scene.path(board.box(*it.element_of(it.thread)), "trouble")
 
 
-def _draw_arithmetic(
-    pen: Pen, corner: tuple[float, float], is_flat: bool, it: Cover, thread: tuple[Pair, Pair]
-) -> None:
-    """How the marked thread finds its element."""
-    x, y = corner
-    row, column = it.element_of(thread)
-    words = f"thread {thread[1]}\nof block {thread[0]}"
-    pen.key(x, y, words, face=style.VERMILION, edge=style.INK, line=None)
+def _draw_key(scene: Scene, board: Grid, is_flat: bool, it: Cover) -> None:
+    """What the colours mean, one below the other, or side by side; then how the marked thread
+    finds its element."""
+    x, y = (board.x, board.bottom + 46) if is_flat else (board.right + 28, 36)
+    entries = [("c-soft", "a thread with an element")]
+    if it.first_warp:
+        entries.append(("lit thin", "the first warp's lanes"))
+    if it.idle:
+        entries.append((_IDLE, f"{it.idle} threads out of range:\nthe guard stops them"))
+    if it.missed:
+        entries.append((_MISSED, f"{it.missed} elements that\nno thread computes"))
+    x, y = scene.key(x, y, entries, across=is_flat)
+    if it.thread is None:
+        return
+    words = f"thread {it.thread[1]}\nof block {it.thread[0]}"
+    scene.key(x, y, [("trouble", words)])
+    row, column = it.element_of(it.thread)
     inside = row < it.shape[0] and column < it.shape[1]
     verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
-    lines = "\n".join((*it.arithmetic(thread), verdict))
-    place = (x + 1.75, y - 0.09) if is_flat else (x, y + 0.28)
-    pen.write(*place, lines, va="top", linespacing=1.35)
+    lines = (*it.arithmetic(it.thread), verdict)
+    y += 4 if is_flat else 44
+    scene.lines(x + (165 if is_flat else 0), y, lines)
+    scene.height = max(scene.height, y + 48)
 
 
 def _words(it: Cover) -> str:

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
-
-from matplotlib.axes import Axes
 
 from course_lib.devices import (
     DEFAULT_SHARED_KIB,
@@ -15,9 +14,9 @@ from course_lib.devices import (
     occupancy,
 )
 from course_lib.figures import style
-from course_lib.figures.pen import Looks, Pen, tinted
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
-from course_lib.figures.plots import beside
 from course_lib.wording.words import counted, joined
 
 
@@ -27,7 +26,7 @@ class _Station:
     hardware: str
     amount: tuple[str, ...]
     speed: tuple[str, ...]
-    colour: str
+    css: str
 
 
 def _stations(gpu: Device) -> tuple[_Station, ...]:
@@ -41,105 +40,77 @@ def _stations(gpu: Device) -> tuple[_Station, ...]:
     return (
         _Station(
             "DRAM", "global memory,\nbeside the chip", ("gigabytes", "holds every array"),
-            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",), style.BLUE,
+            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",), "a",
         ),
         _Station(
             "L2", "a cache for\nthe whole chip",
-            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"), (), style.SKY,
+            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"), (), "a",
         ),
         _Station(
             "L1 and shared", "a cache and a\nscratchpad",
             (on_sm, f"shared: up to {capability.shared_per_sm_kib}"),
-            (of_shared, f"({gpu.sms} SMs together)"), style.ORANGE,
+            (of_shared, f"({gpu.sms} SMs together)"), "b",
         ),
         _Station(
             "Registers", "a thread's\nown numbers",
-            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"), (), style.GREEN,
+            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"), (), "c",
         ),
     )  # fmt: skip
 
 
-_WIDTH, _GAP, _LEFT = 1.58, 0.32, 0.2
+_WIDTH, _GAP, _LEFT = 152.0, 30.0, 10.0
 
 
-@style.drawn
 def memory_places(gpu: str | Device = "T4") -> Picture:
     """The four places for a number on a GPU, with capacity, bandwidth, and who shares each."""
     row = device(gpu)
     ratio = row.shared_tb_per_s * 1000 / row.dram_gb_per_s
-    pen = Pen.card(
-        4.35,
-        f"Where numbers live: {row.product}",
-        "From DRAM to the registers: nearer, faster, and shared by fewer",
-    )
     stations = _stations(row)
-    top, height = 0.78, 2.5
-    lefts, y = [_LEFT + place * (_WIDTH + _GAP) for place in range(4)], top + 1.13
-    for x, station in zip(lefts, stations, strict=True):
-        _draw_station(pen, x, top, height, station)
-    for x in lefts[1:]:
-        pen.arrow((x - _GAP + 0.03, y), (x - 0.03, y), line=2)
-    dram, l2, l1, registers = (x + _WIDTH / 2 for x in lefts)
-    _crates(pen, dram, y, 12, 4, style.BLUE)
-    _crates(pen, l2, y, 7, 3, style.SKY)
-    _draw_l1(pen, l1, y)
-    for place in (-1, 0, 1):
-        _crates(pen, registers + 0.26 * place, y, 1, 1, style.GREEN)
-    _draw_brackets(pen, top + height)
-    pen.footnote(
-        f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
-        + ("     * second-hand or unconfirmed" if _has_star(stations) else "")
-    )
-    return pen.picture(_words(row, stations, ratio))
-
-
-def _has_star(stations: Sequence[_Station]) -> bool:
-    return any(
-        line.endswith("*") for station in stations for line in station.amount + station.speed
-    )
-
-
-def _draw_station(pen: Pen, x: float, y: float, height: float, station: _Station) -> None:
-    pen.box(x, y, _WIDTH, height, colour=station.colour, fill=0.12, line=1.6)
-    middle = x + _WIDTH / 2
-    pen.write(middle, y + 0.22, station.name, ha="center", bold=True, size=style.LARGE)
-    pen.write(middle, y + 0.57, station.hardware, ha="center", colour=style.GREY, linespacing=1.15)
-    pen.write(middle, y + 1.5, "\n".join(station.amount), va="top", ha="center", linespacing=1.4)
-    speed: dict[str, Any] = {"va": "top", "bold": True, "linespacing": 1.4}
-    pen.write(middle, y + 1.97, "\n".join(station.speed), ha="center", **speed)
-
-
-def _crates(pen: Pen, x: float, y: float, columns: int, rows: int, colour: str) -> None:
-    """A stack of crates around a middle."""
-    size, face = 0.105, style.tint(colour, 0.6)
-    crates = pen.at(x - columns / 2 * size, y - rows / 2 * size, size)
-    for row in range(rows):
-        for column in range(columns):
-            crates.cell(row, column, face=face, edge=style.PAPER, line=0.8, z=1)
-
-
-def _draw_l1(pen: Pen, x: float, y: float) -> None:
-    """One array, two parts: one fills itself, the other is filled by the kernel."""
-    face = style.tint(style.ORANGE, 0.5)
-    over = {"facecolor": face, "edgecolor": "none", "pad": 0.5}
-    for left, name, hatch in ((x - 0.7, "L1", "....."), (x, "shared", None)):
-        pen.rectangle(left, y - 0.13, 0.7, 0.26, face=face, edge=style.ORANGE, hatch=hatch)
-        pen.write(left + 0.35, y, name, ha="center", bbox=over)
-
-
-def _draw_brackets(pen: Pen, y: float) -> None:
-    spans = (
+    scene = Scene(720, 290)
+    y = 120.0  # of what is in a place
+    for place, (station, crates) in enumerate(zip(stations, _CRATES, strict=True)):
+        x = _LEFT + place * (_WIDTH + _GAP)
+        middle = x + _WIDTH / 2
+        scene.rect(x, 6, _WIDTH, 244, f"{station.css}-soft", rx=6)
+        scene.text(middle, 32, station.name, "large bold", "middle")
+        for top, words, css in (
+            (56, station.hardware.split("\n"), "small muted"),
+            (162, station.amount, "small"),
+            (208, station.speed, "small bold"),
+        ):
+            scene.lines(middle, top, words, css, 18, "middle")
+        if place:
+            scene.arrow(x - _GAP + 3, y, x - 3, y)
+        for off, columns, rows in crates:
+            stack = Grid(middle + off - 5 * columns, y - 5 * rows, (rows, columns), 10)
+            scene.path(stack.outline(), station.css)
+            scene.path(stack.lattice(), "lattice")
+    # One array, two parts: one fills itself, the other is filled by the kernel.
+    middle = _LEFT + 2 * (_WIDTH + _GAP) + _WIDTH / 2
+    for x, name, css in ((middle - 67, "L1", "dots"), (middle, "shared", "b")):
+        scene.cell(x, y - 13, 67, 26, name, css, "small halo" if css == "dots" else "small on-b")
+    for first, last, told in (
         (0, 2, "shared by the whole GPU"),
         (2, 3, "its SM's blocks divide it"),
         (3, 4, "one thread's own"),
-    )
-    for first, last, words in spans:
+    ):
         left = _LEFT + first * (_WIDTH + _GAP)
         right = _LEFT + last * (_WIDTH + _GAP) - _GAP
-        high, low = y + 0.08, y + 0.17
-        bracket = ((left, high), (left, low), (right, low), (right, high))
-        pen.line(*bracket, colour=style.GREY, line=1.2)
-        pen.write((left + right) / 2, y + 0.22, words, va="top", ha="center")
+        scene.path(f"M{left} 258 V266 H{right} V258", "arrow")
+        scene.text((left + right) / 2, 284, told, "small", "middle")
+    has_star = any(line.endswith("*") for each in stations for line in each.amount + each.speed)
+    return draw_scene(
+        scene,
+        f"Where numbers live: {row.product}",
+        _words(row, stations, ratio),
+        "From DRAM to the registers: nearer, faster, and shared by fewer",
+        f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
+        + ("     * second-hand or unconfirmed" if has_star else ""),
+    )
+
+
+# In each place stacks of crates: how far right of its middle, how many wide, how many high.
+_CRATES = (((0, 12, 4),), ((0, 7, 3),), (), ((-25, 1, 1), (0, 1, 1), (25, 1, 1)))
 
 
 def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
@@ -159,7 +130,6 @@ _HEIGHTS, _K, _TILE = (4, 32), 4096, 32  # of A's strips; their length; the edge
 _GPUS = ("T4", "A6000", "A100-80", "H100")
 
 
-@style.drawn
 def strips_fit() -> Picture:
     """Whole strips of A and B against the shared memory that a block can get, and a pair of tiles.
 
@@ -169,55 +139,36 @@ def strips_fit() -> Picture:
     loads += [(f"both strips, BM = {each}", 2 * each * _K * 4 / 1024) for each in _HEIGHTS]
     limits = [("default", float(DEFAULT_SHARED_KIB))]
     limits += [(name, float(device(name).capability.shared_per_block_kib)) for name in _GPUS]
-    figure = style.card(
-        1.95 + 0.5 * len(loads),
+    most, least = (each(limit for _, limit in limits) for each in (max, min))
+    end, bottom = most * 1.14, 52 + 44.0 * len(loads)
+    scene, left, unit = Scene(720, bottom + 36), 196.0, 490 / end
+    for place, (name, amount) in enumerate(loads):
+        y, css = 72 + 44 * place, "c-soft"
+        if amount > least:
+            css = "hatch-trouble" if amount > most else "b-soft"
+        scene.text(left - 10, y + 4, name, "small", "end")
+        scene.rect(left, y - 12, min(amount, end) * unit, 24, css)
+        if amount > end:
+            scene.arrow(left + 450, y, left + 489, y)
+    for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
+        x = left + limit * unit
+        scene.line(x, 46, x, bottom, "ink dashed")
+        # Neighbours may be close, so their names take turns in height.
+        scene.text(x, 40 - 15 * (place % 3), f"{name} {limit:g}", "small", "middle")
+    for place, (_, amount) in enumerate(loads):  # left of the first limit where there is room
+        x = left + 7 + (0 if amount > least else amount * unit)
+        scene.text(x, 76 + 44 * place, style.kib(amount), "small bold halo")
+    scene.line(left, bottom, left + end * unit, bottom)
+    for tick in range(0, int(end) + 1, 50):
+        scene.text(left + tick * unit, bottom + 15, str(tick), "small muted", "middle")
+    scene.text(left + end * unit, bottom + 31, "KiB", "small", "end")
+    return draw_scene(
+        scene,
         "What fits in shared memory? (float32)",
+        _fit_words(loads, limits),
         f"Strips run over all of K = {_K}; dashed: the most shared memory that one block can get; "
         "arrow: off the scale",
     )
-    axes = style.area(figure, 2.05, 0.6, 0.45, 1.3)
-    _draw_loads(axes, loads, limits)
-    _draw_limits(axes, limits)
-    return Picture(figure, _fit_words(loads, limits))
-
-
-def _draw_loads(
-    axes: Axes, loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]
-) -> None:
-    """Bars from zero to scale; what is far beyond every limit runs out of the picture."""
-    most = max(limit for _, limit in limits)
-    least = min(limit for _, limit in limits)
-    end = most * 1.14
-    axes.set_xlim(0, end)
-    pen = Pen(axes)
-    for place, (_, amount) in enumerate(loads):
-        colour = (
-            style.VERMILION if amount > most else style.ORANGE if amount > least else style.GREEN
-        )
-        hatch = "////" if amount > most else None
-        pen.bar(0, place, min(amount, end), 0.5, hatch=hatch, **tinted(colour, 0.55, 1.0))
-        inside = amount > least  # left of the first limit, so that no dashed line crosses it
-        if amount > end:
-            axes.annotate(
-                "", (end, place), xytext=(end * 0.93, place), zorder=4, annotation_clip=False,
-                arrowprops={"arrowstyle": "-|>", "color": style.INK, "linewidth": 1.8},
-            )  # fmt: skip
-        x = end * 0.012 + (0 if inside else amount)
-        over = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1.0, "alpha": 0.85}
-        pen.write(x, place, style.kib(amount), bold=True, z=5, bbox=over)
-    axes.set_yticks(range(len(loads)), [name for name, _ in loads])
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(loads) - 0.4, -0.6)
-    axes.set_xticks([tick for tick in axes.get_xticks() if 0 <= tick <= end])
-    axes.set_xlabel("KiB", loc="right")
-
-
-def _draw_limits(axes: Axes, limits: Sequence[tuple[str, float]]) -> None:
-    for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
-        axes.axvline(limit, color=style.INK, linewidth=1.1, linestyle=(0, (4, 3)), zorder=3)
-        # Neighbours may be close, so their names take turns in height.
-        offset = 0, 4 + 12 * (place % 3)
-        beside(axes, f"{name} {limit:g}", (limit, -0.6), offset, ha="center", va="bottom")
 
 
 def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, float]]) -> str:
@@ -235,9 +186,9 @@ def _fit_words(loads: Sequence[tuple[str, float]], limits: Sequence[tuple[str, f
 
 Launch = tuple[int, int, int]  # threads per block, registers per thread, shared bytes per block
 
-_BUDGET_LEFT, _FULL = 1.42, 3.5  # where the bars begin, and how long a whole budget is
-_OVER = 0.55  # how far a block that does not fit may stick out
-_ROW, _BAR, _HEAD, _BUDGET_GAP = 0.3, 0.22, 0.31, 0.16
+_BAR, _FULL = 134.0, 336.0  # where the bars begin, and how long a whole budget is
+_OVER = 53.0  # how far a block that does not fit may stick out
+_ROW, _HEAD = 29.0, 30.0
 _MOST = 3  # launches in one picture
 
 
@@ -252,7 +203,6 @@ class _Budget:
     binds: bool
 
 
-@style.drawn
 def sm_budget(gpu: str | Device, launches: Launch | Mapping[str, Launch]) -> Picture:
     """The four budgets of one SM, filled with the blocks of a launch; the binding one is lit.
 
@@ -268,18 +218,17 @@ def sm_budget(gpu: str | Device, launches: Launch | Mapping[str, Launch]) -> Pic
     named = dict(launches) if isinstance(launches, Mapping) else {_title(launches): launches}
     if not 1 <= len(named) <= _MOST:
         raise ValueError(f"One to {_MOST} launches fit, not {len(named)}.")
-    height = 0.98 + len(named) * (_HEAD + 4 * _ROW + _BUDGET_GAP) + 0.05
-    pen = Pen.card(
-        height,
+    scene, told = Scene(720, len(named) * (_HEAD + 4 * _ROW + 14)), []
+    for place, (name, launch) in enumerate(named.items()):
+        top = place * (_HEAD + 4 * _ROW + 14)
+        told.append(_draw_launch(scene, top, name, row, launch))
+    return draw_scene(
+        scene,
         f"What the blocks of one SM share: {row.product}",
+        f"The four budgets of one SM of {row.product}. {' '.join(told)}",
         "Each bar is one budget of the SM. A block goes in whole or not at all.",
+        "Hatched: the next block, which no longer fits. White: room left over.",
     )
-    y, told = 0.72, []
-    for name, launch in named.items():
-        told.append(_draw_launch(pen, y, name, row, launch))
-        y += _HEAD + 4 * _ROW + _BUDGET_GAP
-    pen.footnote("Hatched: the next block, which no longer fits. White: room left over.")
-    return pen.picture(f"The four budgets of one SM of {row.product}. {' '.join(told)}")
 
 
 def _title(launch: Launch) -> str:
@@ -287,19 +236,17 @@ def _title(launch: Launch) -> str:
     return f"{threads} threads, {registers} registers, {shared:,} B of shared memory"
 
 
-def _draw_launch(pen: Pen, y: float, name: str, row: Device, launch: Launch) -> str:
+def _draw_launch(scene: Scene, y: float, name: str, row: Device, launch: Launch) -> str:
     found = occupancy(row, *launch)
     share = f"{100 * found.share:.3g} %"
     verdict = f"{counted(found.blocks, 'block')}, {found.warps} of {found.max_warps} warps: {share}"
     if not found.launches:
         verdict = "the launch fails"
-    pen.write(0.16, y + 0.13, name, size=style.NORMAL, bold=True)
-    pen.write(7.44, y + 0.13, verdict, ha="right", size=style.NORMAL)
-    y += _HEAD
+    scene.text(10, y + 16, name, "bold")
+    scene.text(714, y + 16, verdict, "", "end")
     budgets = _budgets(found)
-    for budget in budgets:
-        _draw_budget(pen, y, budget, found.blocks)
-        y += _ROW
+    for place, budget in enumerate(budgets):
+        _draw_budget(scene, y + _HEAD + place * _ROW, budget, found.blocks)
     limits = ", ".join(f"{each.name} {each.fits}" for each in budgets)
     binding = joined(found.limiters, none="nothing")
     return f"{name}: {verdict}; blocks that fit by {limits}; binding: {binding}."
@@ -318,30 +265,93 @@ def _budgets(found: Any) -> list[_Budget]:
     ]
 
 
-def _draw_budget(pen: Pen, y: float, budget: _Budget, resident: int) -> None:
-    colour = style.ORANGE if budget.binds else style.BLUE
+def _draw_budget(scene: Scene, y: float, budget: _Budget, resident: int) -> None:
+    css, bold = ("b-soft", "small bold") if budget.binds else ("a-soft", "small")
     size = _FULL * budget.need / budget.whole
-    pen.write(_BUDGET_LEFT - 0.1, y + _BAR / 2, budget.name, ha="right", bold=budget.binds)
+    scene.text(_BAR - 10, y + 15, budget.name, bold, "end")
     for place in range(resident):
-        _draw_block(pen, _BUDGET_LEFT + place * size, y, size, colour, str(place + 1))
+        label = str(place + 1) if size > 16 else ""
+        scene.cell(_BAR + place * size, y, size, 21, label, css)
     if budget.binds:
         start = resident * size
-        width = min(size, _FULL + _OVER - start)
-        looks: Looks = {"face": style.PAPER, "edge": style.VERMILION, "hatch": "////"}
-        pen.rectangle(_BUDGET_LEFT + start, y, width, _BAR, line=1, z=1, **looks)
-    pen.rectangle(_BUDGET_LEFT, y, _FULL, _BAR, edge=style.INK, line=1.3, z=4)
-    used = _of(resident * budget.need, budget)
-    pen.write(_BUDGET_LEFT + _FULL + _OVER + 0.1, y + _BAR / 2, used, bold=budget.binds)
-    fits = f"fits {budget.fits}" + ("  ◀" if budget.binds else "")
-    pen.write(6.92, y + _BAR / 2, fits, bold=budget.binds)
-
-
-def _draw_block(pen: Pen, x: float, y: float, size: float, colour: str, label: str) -> None:
-    words = label if size > 0.16 else ""
-    pen.at(x, y, size, _BAR).cell(0, 0, words, **tinted(colour, 0.35, 0.9))
+        scene.rect(_BAR + start, y, min(size, _FULL + _OVER - start), 21, "hatch-trouble")
+    scene.rect(_BAR, y, _FULL, 21, "outline thin")
+    scene.text(_BAR + _FULL + _OVER + 8, y + 15, _of(resident * budget.need, budget), bold)
+    scene.text(650, y + 15, f"fits {budget.fits}" + "  ◀" * budget.binds, bold)
 
 
 def _of(used: int, budget: _Budget) -> str:
     if budget.name == "shared memory":
         return f"{used / 1024:g} of {budget.whole / 1024:g} KiB"
     return f"{used:,} of {budget.whole:,}"
+
+
+# --- The funnel: what each level of memory delivers, and what the arithmetic could take -----------
+
+
+_TALLEST = 182.0  # of the last station
+_WIDE, _WIDENING = 115.0, 88.0
+
+
+@dataclass(frozen=True)
+class _Level:
+    name: str
+    tb_per_s: float
+    css: str
+
+
+def stations(gpu: Device) -> tuple[_Level, ...]:
+    """What DRAM and shared memory deliver, and what the float32 units take in without any reuse.
+
+    Each multiply-add is two FLOP and wants two numbers of 4 bytes, so every FLOP wants 4 bytes.
+    """
+    return (
+        _Level("DRAM", gpu.dram_gb_per_s / 1000, "a"),
+        _Level("shared memory", gpu.shared_tb_per_s, "b"),
+        _Level("float32 units", 4 * gpu.fp32_tflops, "c"),
+    )
+
+
+def funnel() -> Picture:
+    """The way of a number to the multiply units, each station as wide as what goes through it."""
+    row = device("H200")
+    levels = stations(row)
+    scene = Scene(720, 236)
+    middle, unit = 104.0, _TALLEST / levels[-1].tb_per_s
+    before = None
+    for place, level in enumerate(levels):
+        x, half = 50 + place * (_WIDE + _WIDENING), max(level.tb_per_s * unit / 2, 1)
+        box = f"M{x} {middle - half} H{x + _WIDE} V{middle + half} H{x} z"
+        scene.path(box, f"{level.css}-soft")
+        y = middle - 4 if half > 30 else middle - half - 28
+        words = (level.name, f"{level.tb_per_s:,.3g} TB/s")
+        scene.lines(x + _WIDE / 2, y, words, "small bold", 17, "middle")
+        if before:  # the widening in front of a station, and what closes it
+            left, low = x - _WIDENING, before.tb_per_s * unit / 2
+            widening = f"M{left} {middle - low} L{x} {middle - half} V{middle + half}"
+            scene.path(f"{widening} L{left} {middle + low} z", "wash")
+            told = ("each number", f"used {level.tb_per_s / before.tb_per_s:.0f} times")
+            scene.lines(left + _WIDENING / 2, 212, told, "small", 16, "middle")
+        before = level
+    tensor = 2 * row.fp16_tflops
+    factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
+    beyond = ("tensor cores,", "16 bits:", f"{tensor:,.0f} TB/s,", factor, "as tall again")
+    scene.lines(50 + 3 * _WIDE + 2 * _WIDENING + 16, middle - 36, beyond, pitch=18)
+    return draw_scene(
+        scene,
+        f"The funnel: {row.product}",
+        _funnel_words(row, levels, tensor),
+        "Drawn to scale: TB/s that each level delivers, and that the units could take in",
+        "Data sheets. Without reuse: every multiply–add would fetch its own two numbers.",
+    )
+
+
+def _funnel_words(row: Device, levels: Sequence[_Level], tensor: float) -> str:
+    told = ", ".join(f"{level.name} {level.tb_per_s:,.3g} TB/s" for level in levels)
+    factors = joined(
+        f"{after.tb_per_s / before.tb_per_s:.0f}" for before, after in pairwise(levels)
+    )
+    return (
+        f"A funnel from DRAM to the units of an {row.product}: {told}. Between them each number "
+        f"has to be used {factors} times. Tensor cores could take in {tensor:,.0f} TB/s."
+    )

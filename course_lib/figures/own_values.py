@@ -9,16 +9,16 @@ from course_lib.emulator import Budget, Kernel, KernelRejected, load_program
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
-from course_lib.figures.pen import Looks, Pen, tinted
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
 from course_lib.registry.exercise import Values
 
 STEPS_PER_CALL = 20_000
-_TOP, _LEFT, _FOOT = 0.78, 0.2, 0.4
-_ROW = 0.3  # of a table
-_LETTER = 0.087  # the width of one, roughly, in inches
-_BARS_HIGH, _CURVES_HIGH = 1.5, 2.2
+_ROW = 29.0  # of a table
+_LETTER = 9.2  # the width of one, roughly
+_BARS_HIGH = 140.0
 _LIGHTEST, _DARKEST = 0.06, 0.75
 _LINES = ((style.BLUE, "-", "o"), (style.ORANGE, "--", "s"), (style.GREEN, ":", "^"))
 _MOST_TOLD = 10  # numbers of a row that are read out
@@ -34,14 +34,12 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
         name: [_number(task, function, arguments(each)) for each in values.at]
         for name, arguments in values.rows.items()
     }
-    draw = {"cells": _draw_cells, "bars": _draw_bars, "curves": _draw_curves}[values.look]
-    room = {"cells": _ROW * (len(rows) + 1), "bars": _BARS_HIGH, "curves": _CURVES_HIGH}
-    height = _TOP + room[values.look] + _FOOT
-    title = f"Your {task.signature}"
-    pen = Pen.card(height, title, f"{values.gives}; from left to right: {values.along}")
-    draw(pen, values, rows)
-    pen.write(_LEFT, height - 0.2, values.shows)
-    return pen.picture(f"{title}: {values.gives}. {_told(values, rows)} {values.shows}")
+    title, above = f"Your {task.signature}", f"{values.gives}; from left to right: {values.along}"
+    words = f"{title}: {values.gives}. {_told(values, rows)} {values.shows}"
+    if values.look == "curves":
+        return _curves(title, above, values, rows, words)
+    scene = (_cells if values.look == "cells" else _bars)(values, rows)
+    return draw_scene(scene, title, words, above, values.shows)
 
 
 def _number(task: Task, function: Kernel, arguments: tuple[object, ...]) -> float:
@@ -60,23 +58,26 @@ Rows = dict[str, list[float]]
 # --- A table ------------------------------------------------------------------------------------
 
 
-def _draw_cells(pen: Pen, values: Values, rows: Rows) -> None:
+def _cells(values: Values, rows: Rows) -> Scene:
     """A cell for each call, the darker the larger its number is."""
-    left = _LEFT + _LETTER * max(map(len, rows)) + 0.1
+    left = 22 + _LETTER * max(map(len, rows))
     longest = max(len(_written(number, values)) for row in rows.values() for number in row)
-    width = min(max(0.9, _LETTER * longest), (style.WIDTH - 0.2 - left) / len(values.at))
+    wide = min(max(86, _LETTER * longest), (712 - left) / len(values.at))
+    grid = Grid(left, 26, (len(rows), len(values.at)), wide, _ROW)
+    scene = Scene(720, grid.bottom + 8)
     for column, each in enumerate(values.at):
-        pen.write(left + width * (column + 0.5), _TOP, f"{each:g}", ha="center", colour=style.GREY)
+        scene.text(grid.corner(0, column + 0.5)[0], 16, f"{each:g}", "small muted", "middle")
     every = [each for row in rows.values() for each in row]
-    for place, (name, row) in enumerate(rows.items(), start=1):
-        y = _TOP + _ROW * place
-        cells = pen.at(left, y - _ROW / 2, width, _ROW)
-        pen.write(left - 0.1, y, name, ha="right")
+    for place, (name, row) in enumerate(rows.items()):
+        scene.text(left - 8, grid.corner(place + 0.5, 0)[1] + 4, name, "small", "end")
         for column, number in enumerate(row):
-            face = style.tint(style.BLUE, _strength(number, every))
-            looks: Looks = {"face": face, "edge": style.PAPER, "line": 1.2}
-            text, ink = _written(number, values), style.readable_on(face)
-            cells.cell(0, column, text, colour=ink, **looks)
+            strength = _strength(number, every)
+            scene.path(grid.box(place, column), "a bare", opacity=strength)
+            x, y = grid.corner(place + 0.5, column + 0.5)
+            ink = ("small" if wide > 24 else "tiny") + " on-a" * (strength > 0.6)
+            scene.text(x, y + 4.5, _written(number, values), ink, "middle")
+    scene.path(grid.lattice(), "lattice")
+    return scene
 
 
 def _strength(number: float, every: Sequence[float]) -> float:
@@ -93,25 +94,28 @@ def _strength(number: float, every: Sequence[float]) -> float:
 # --- Bars and curves ----------------------------------------------------------------------------
 
 
-def _draw_bars(pen: Pen, values: Values, rows: Rows) -> None:
+def _bars(values: Values, rows: Rows) -> Scene:
     """A bar for each call, with its number above it."""
     (row,) = rows.values()
-    width = min(0.9, (style.WIDTH - 2 * _LEFT) / len(row))
-    floor, tallest = _TOP + _BARS_HIGH - 0.22, max(max(row), 1e-300)
+    wide = min(86, 690 / len(row))
+    floor, tallest = _BARS_HIGH - 20, max(max(row), 1e-300)
+    scene = Scene(720, _BARS_HIGH + 4)
     for place, (each, number) in enumerate(zip(values.at, row, strict=True)):
-        x = _LEFT + width * place
-        height = (_BARS_HIGH - 0.5) * max(number, 0.0) / tallest
-        box = x + 0.1 * width, floor - height, 0.8 * width, height
-        pen.rectangle(*box, **{**tinted(style.BLUE, 0.75, 1), "z": 1})
-        middle = x + width / 2
-        pen.write(middle, floor - height - 0.1, _written(number, values), ha="center")
-        pen.write(middle, floor + 0.12, f"{each:g}", ha="center", colour=style.GREY)
-    pen.line((_LEFT, floor), (_LEFT + width * len(row), floor), colour=style.GREY, line=0.8)
+        x, high = 14 + wide * place, (_BARS_HIGH - 46) * max(number, 0.0) / tallest
+        scene.rect(x + 0.1 * wide, floor - high, 0.8 * wide, high, "a")
+        words = _written(number, values)
+        scene.text(x + wide / 2, floor - high - 5, words, "small", "middle")
+        scene.text(x + wide / 2, floor + 16, f"{each:g}", "small muted", "middle")
+    scene.line(14, floor, 14 + wide * len(row), floor)
+    return scene
 
 
-def _draw_curves(card: Pen, values: Values, rows: Rows) -> None:
+@style.drawn
+def _curves(title: str, above: str, values: Values, rows: Rows, words: str) -> Picture:
     """A curve for each row; equal factors are equal steps on both axes."""
-    axes = style.area(card.axes.figure, 0.85, 0.7, 0.3, _TOP - 0.1)  # type: ignore[arg-type]
+    figure = style.card(3.38, title, above)
+    style.footnote(figure, values.shows)
+    axes = style.area(figure, 0.85, 0.7, 0.3, 0.68)
     for (name, row), (colour, line, marker) in zip(rows.items(), _LINES, strict=False):
         axes.plot(
             values.at, row, color=colour, linestyle=line, marker=marker, markersize=4, label=name
@@ -125,6 +129,7 @@ def _draw_curves(card: Pen, values: Values, rows: Rows) -> None:
     axes.set_yticks(ticks, list(map(style.short_number, ticks)))
     axes.minorticks_off()
     axes.legend(loc="lower right")
+    return Picture(figure, words)
 
 
 # --- Texts --------------------------------------------------------------------------------------
@@ -165,13 +170,11 @@ def drawn_calls(task: Task) -> Picture:
     ]
     longest = max(len(call) for call, _ in calls)
     title = f"Wanted: {task.signature}"
-    width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
-    pen = Pen.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
-    for place, (call, value) in enumerate(calls):
-        words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
-        pen.write(_LEFT, y, words, mono=True, size=style.NORMAL)
+    lines = [f"{call:<{longest}}  →  {value}" for call, value in calls]
+    scene = Scene(8.2 * max(map(len, lines)) + 24, 26 * len(lines) + 6)
+    scene.lines(14, 20, lines, "mono", 26)
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
-    return pen.picture(f"{title}. {told}.")
+    return draw_scene(scene, title, f"{title}. {told}.")
 
 
 def _short(value: object) -> str:

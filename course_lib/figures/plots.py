@@ -1,22 +1,18 @@
-"""Draw plots with scales: what all share, bandwidth by threads in flight, and the funnel."""
+"""Draw plots with scales: what all share, threads in flight, what a number format costs."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Polygon
 
 from course_lib.devices import Device, device
 from course_lib.figures import style
-from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.measurements.memory import InFlight
 from course_lib.roofline import Point
-from course_lib.wording.words import joined
 
 Pair = tuple[float, float]
 
@@ -88,11 +84,10 @@ def threads_in_flight(measured: InFlight) -> Picture:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.axhline(measured.dram_gb_per_s, color=style.GREY, linewidth=1.2, linestyle=(0, (4, 3)))
-    Pen(axes).write(
-        threads[0] * 1.2, measured.dram_gb_per_s / 1.7,
-        f"the most that DRAM was seen to deliver: {measured.dram_gb_per_s:,.0f} GB/s",
-        colour=style.GREY,
-    )  # fmt: skip
+    words = f"the most that DRAM was seen to deliver: {measured.dram_gb_per_s:,.0f} GB/s"
+    beside(
+        axes, words, (threads[0] * 1.2, measured.dram_gb_per_s), (0, -6), va="top", color=style.GREY
+    )
     axes.plot(
         threads, speeds, color=style.BLUE, marker="o", markersize=7, linewidth=1.8,
         markeredgecolor=style.PAPER,
@@ -123,85 +118,197 @@ def _three_figures(speed: float) -> str:
     return f"{speed:,.0f}" if speed >= 100 else f"{speed:.3g}"
 
 
-# --- The funnel: what each level of memory delivers, and what the arithmetic could take -----------
+# --- What a number format buys and costs: roofs over the same DRAM, and its error -----------------
 
 
-_TALLEST = 1.9  # inches, of the last station
-_WIDE, _GAP, _LEFT = 1.2, 0.92, 0.55
+ErrorsByDepth = Mapping[str, Mapping[int, float]]  # format -> steps of k -> relative error
+
+_LOW, _HIGH = 0.2, 4096.0  # FLOP per byte
+_LINE = 11.0  # points from one label to the next
+# A colour and a marker for each format, so that neither has to tell them apart alone.
+_LOOKS: dict[str, tuple[str, str]] = {
+    "float32": (style.INK, "o"),
+    "tf32": (style.VERMILION, "s"),
+    "float16": (style.GREEN, "^"),
+    "bfloat16": (style.BLUE, "D"),
+}
+_CLOSE = 4  # a roof so many times as high leaves no room for a name below it
+_MORE_LOOKS = (style.PURPLE, "v")
 
 
-@dataclass(frozen=True)
-class _Station:
-    name: str
-    tb_per_s: float
-    colour: str
-
-
-def stations(gpu: Device) -> tuple[_Station, ...]:
-    """What DRAM and shared memory deliver, and what the float32 units take in without any reuse.
-
-    Each multiply-add is two FLOP and wants two numbers of 4 bytes, so every FLOP wants 4 bytes.
-    """
-    return (
-        _Station("DRAM", gpu.dram_gb_per_s / 1000, style.BLUE),
-        _Station("shared memory", gpu.shared_tb_per_s, style.ORANGE),
-        _Station("float32 units", 4 * gpu.fp32_tflops, style.GREEN),
-    )
+# --- The roofs ---------------------------------------------------------------------------------
 
 
 @style.drawn
-def funnel() -> Picture:
-    """The way of a number to the multiply units, each station as wide as what goes through it."""
-    row = device("H200")
-    levels = stations(row)
-    pen = Pen.card(
-        3.45,
-        f"The funnel: {row.product}",
-        "Drawn to scale: TB/s that each level delivers, and that the units could take in",
+def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture:
+    """One DRAM roof, and above it a flat roof for each format, with its ridge.
+
+    A point without a speed is drawn hollow, under the highest roof: at most so fast.
+    """
+    row = device(gpu)
+    roofs = _roofs(row)
+    figure = style.card(
+        4.3, f"The roofs of {row.product}", "Both axes are logarithmic; tensor cores: dense"
     )
-    middle, unit = 1.86, _TALLEST / levels[-1].tb_per_s
-    for place, level in enumerate(levels):
-        x, half = _LEFT + place * (_WIDE + _GAP), level.tb_per_s * unit / 2
-        _draw_station(pen, x, middle, max(half, 0.012), level)
-        if place:
-            _draw_reuse(pen, x, middle, levels[place - 1], level, unit)
-    tensor = 2 * row.fp16_tflops
-    x = _LEFT + len(levels) * (_WIDE + _GAP) - 0.62
-    factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
-    words = f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{factor}\nas tall again"
-    pen.write(x, middle, words, linespacing=1.25)
-    pen.footnote("Data sheets. Without reuse: every multiply–add would fetch its own two numbers.")
-    return pen.picture(_words(row, levels, tensor))
+    axes = style.area(figure, 0.85, 1.0, 0.3, 0.72)
+    _draw_scales(axes, row, roofs)
+    peak = max(roofs.values())
+    top_ridge = peak / row.dram_gb_per_s
+    slope = [_LOW * row.dram_gb_per_s, peak]
+    axes.plot([_LOW, top_ridge], slope, color=style.BLUE, linewidth=2.4, zorder=2)
+    for name, gflops in roofs.items():
+        is_close = any(gflops < other < _CLOSE * gflops for other in roofs.values())
+        _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s, below=is_close)
+    heights = {
+        each: each.gflops or min(peak, each.intensity * row.dram_gb_per_s) for each in points
+    }
+    for point, up in zip(heights, _apart(axes, list(heights.values())), strict=True):
+        dot(axes, point, heights[point], style.VERMILION)
+        words = (
+            f"{point.label}  {'≤ ' * (point.gflops is None)}{heights[point] / 1000:,.0f} TFLOP/s"
+        )
+        place = point.intensity, heights[point]
+        beside(axes, words, place, (-9, up), ha="right", va="center", zorder=6)
+    if any(point.gflops is None for point in points):
+        handle = hollow(style.VERMILION, "at most, if every requested byte came from DRAM")
+        axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
+    style.footnote(figure, _sources(row, points))
+    return Picture(figure, _roof_words(row, roofs, points))
 
 
-def _draw_station(pen: Pen, x: float, middle: float, half: float, level: _Station) -> None:
-    corners = [(x, middle - half), (x + _WIDE, middle - half)]
-    corners += [(x + _WIDE, middle + half), (x, middle + half)]
-    pen.axes.add_patch(Polygon(corners, closed=True, facecolor=level.colour, alpha=0.55))
-    words = f"{level.name}\n{level.tb_per_s:,.3g} TB/s"
-    inside = half > 0.3
-    y = middle if inside else middle - half - 0.24
-    pen.write(x + _WIDE / 2, y, words, ha="center", bold=True, linespacing=1.25)
+def _roofs(row: Device) -> dict[str, float]:
+    """Names of formats -> GFLOP/s; formats with the same roof share a line."""
+    tera = {"float32": row.fp32_tflops, "TF32": row.tf32_tflops, "16 bits": row.fp16_tflops}
+    by_height: dict[float, list[str]] = {}
+    for name, height in tera.items():
+        if height:
+            by_height.setdefault(height * 1000, []).append(name)
+    return {", ".join(names): height for height, names in sorted(by_height.items())}
 
 
-def _draw_reuse(
-    pen: Pen, x: float, middle: float, before: _Station, after: _Station, unit: float
-) -> None:
-    """The widening in front of a station, and what closes it."""
-    low, high = before.tb_per_s * unit / 2, after.tb_per_s * unit / 2
-    corners = [(x - _GAP, middle - low), (x, middle - high)]
-    corners += [(x, middle + high), (x - _GAP, middle + low)]
-    pen.axes.add_patch(Polygon(corners, closed=True, facecolor=style.FAINT, alpha=0.6))
-    words = f"each number\nused {after.tb_per_s / before.tb_per_s:.0f} times"
-    pen.write(x - _GAP / 2, middle + _TALLEST / 2 + 0.1, words, ha="center", linespacing=1.2)
+def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
+    heights = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
+    across = [2.0**power for power in range(-2, 12, 2)]
+    log_scales(axes, across, (_LOW, _HIGH), heights, unit=1000)
+    axes.set_xlabel("FLOP per byte")
+    axes.set_ylabel("TFLOP/s")
+    place, words = (0.6, 0.6 * row.dram_gb_per_s), f"DRAM roof {row.dram_gb_per_s:,.0f} GB/s"
+    beside(axes, words, place, (8, -5), va="top", color=style.BLUE)
 
 
-def _words(row: Device, levels: Sequence[_Station], tensor: float) -> str:
-    told = ", ".join(f"{level.name} {level.tb_per_s:,.3g} TB/s" for level in levels)
-    factors = joined(
-        f"{after.tb_per_s / before.tb_per_s:.0f}" for before, after in pairwise(levels)
+def _draw_roof(axes: Axes, name: str, gflops: float, ridge: float, below: bool) -> None:
+    """A flat roof and its ridge, with its name above, or below where the next roof is near."""
+    axes.plot([ridge, _HIGH], [gflops, gflops], color=style.INK, linewidth=2.4, zorder=2)
+    foot = axes.get_ylim()[0]
+    axes.plot([ridge, ridge], [foot, gflops], color=style.GREY, linewidth=1, linestyle=":")
+    axes.plot([ridge], [gflops], marker="o", markersize=6, color=style.INK, zorder=3)
+    offset, hangs = ((-4, -4), "top") if below else ((-4, 4), "bottom")
+    words = f"{name} {gflops / 1000:,.1f} TFLOP/s"
+    beside(axes, words, (_HIGH, gflops), offset, ha="right", va=hangs, gid=name)
+    looks = {"ha": "left", "va": "bottom", "gid": f"ridge {name}"}
+    beside(axes, f"{ridge:.0f}", (ridge, foot), (4, 5), **looks)
+
+
+def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
+    """How far each label is above its dot, in points, so that none covers another."""
+    figure = axes.get_figure()
+    assert figure is not None
+    own = [axes.transData.transform((1, height))[1] * 72 / figure.dpi for height in heights]
+    from_top = sorted(range(len(own)), key=lambda place: -own[place])
+    found = dict.fromkeys(from_top, 0.0)
+    for above, below in pairwise(from_top):
+        found[below] = min(0.0, own[above] + found[above] - _LINE - own[below])
+    lowest = min(found.values(), default=0.0)  # none stands lower than its dot, on the slope
+    return [found[place] - lowest for place in range(len(own))]
+
+
+def _sources(row: Device, points: Sequence[Point]) -> str:
+    named = sorted({point.source for point in points if point.source})
+    lacks = "" if row.tf32_tflops else f" {row.name} has no TF32."
+    first = f"Roofs: data sheet. At the bottom: the ridges, in FLOP per byte.{lacks}"
+    return "\n".join([first, *(f"Speeds: {each}." for each in named)])
+
+
+def _roof_words(row: Device, roofs: Mapping[str, float], points: Sequence[Point]) -> str:
+    told = "; ".join(
+        f"{name} {gflops / 1000:,.1f} TFLOP/s from {gflops / row.dram_gb_per_s:.0f} FLOP per byte"
+        for name, gflops in roofs.items()
+    )
+    dots = "; ".join(
+        f"{point.label} at {point.intensity:.3g} FLOP per requested byte"
+        + ("" if point.gflops is None else f", {point.gflops / 1000:,.0f} TFLOP/s")
+        for point in points
     )
     return (
-        f"A funnel from DRAM to the units of an {row.product}: {told}. Between them each number "
-        f"has to be used {factors} times. Tensor cores could take in {tensor:,.0f} TB/s."
+        f"One DRAM roof of {row.dram_gb_per_s:,.0f} GB/s on {row.product}, and over it the flat "
+        f"roofs of its number formats: {told}." + (f" Kernels: {dots}." if dots else "")
     )
+
+
+# --- The errors --------------------------------------------------------------------------------
+
+
+@style.drawn
+def errors_of_formats(
+    counted: ErrorsByDepth, measured: ErrorsByDepth | None = None, *, measured_on: str = ""
+) -> Picture:
+    """The relative error of a product in each format, over the steps of k.
+
+    Args:
+        counted: on the emulator; drawn hollow.
+        measured: on a GPU; drawn filled.
+        measured_on: which GPU, and when.
+    """
+    measured = measured or {}
+    figure = style.card(
+        3.9,
+        "How wrong is a product?",
+        "Error against float64, as a share of the result (norms); both axes are logarithmic",
+    )
+    axes = style.area(figure, 0.75, 0.95, 1.45, 0.72)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    depths = sorted({k for each in (*counted.values(), *measured.values()) for k in each})
+    axes.set_xticks(depths, [str(depth) for depth in depths])
+    axes.minorticks_off()
+    axes.set_xlabel("K, the steps of each sum")
+    axes.grid(which="major", color=style.FAINT, linewidth=0.6)
+    for name in {**counted, **measured}:
+        _draw_errors(axes, name, counted.get(name, {}), measured.get(name, {}))
+    low, high = axes.get_ylim()
+    low, high = low / 1.5, high * 1.5
+    powers = [power for power in range(-20, 3) if low <= 10.0**power <= high]
+    axes.set_yticks([10.0**power for power in powers], [f"1e{power:+03d}" for power in powers])
+    axes.set_ylim(low, high)
+    note = "Hollow: the emulator."
+    style.footnote(figure, f"{note} Filled: measured on {measured_on}." if measured else note)
+    return Picture(figure, _error_words(counted, measured, measured_on))
+
+
+def _draw_errors(
+    axes: Axes, name: str, counted: Mapping[int, float], measured: Mapping[int, float]
+) -> None:
+    colour, marker = _LOOKS.get(name, _MORE_LOOKS)
+    for found, fill in ((counted, style.PAPER), (measured, colour)):
+        depths = sorted(found)
+        axes.plot(
+            depths,
+            [found[depth] for depth in depths],
+            color=colour, marker=marker, markerfacecolor=fill, markersize=6, linewidth=1.4,
+            gid=f"{name} {'counted' if found is counted else 'measured'}",
+        )  # fmt: skip
+    last = (measured or counted)[max(measured or counted)]
+    looks = {"xycoords": ("axes fraction", "data"), "va": "center", "color": colour}
+    beside(axes, f"{name}, {last:.1e}", (1, last), (6, 0), **looks)
+
+
+def _error_words(counted: ErrorsByDepth, measured: ErrorsByDepth, measured_on: str) -> str:
+    def told(errors: ErrorsByDepth) -> str:
+        return "; ".join(
+            f"{name} {found[min(found)]:.1e} at K = {min(found)}, "
+            f"{found[max(found)]:.1e} at K = {max(found)}"
+            for name, found in errors.items()
+        )
+
+    words = f"Relative error of a product against float64. On the emulator: {told(counted)}."
+    return words + (f" Measured on {measured_on}: {told(measured)}." if measured else "")

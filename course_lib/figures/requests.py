@@ -49,11 +49,6 @@ class Footprint:
         """Bytes used as a share of the bytes moved."""
         return f"{100 * self.used_bytes / max(1, self.moved_bytes):.3g} %"
 
-    def lanes_in_line(self, line: int) -> list[int]:
-        """The lanes whose element begins in a line."""
-        pairs = zip(self.lanes, self.addresses, strict=True)
-        return sorted(lane for lane, address in pairs if address // CACHE_LINE_BYTES == line)
-
 
 def footprint_of(addresses: Ints, lanes: Ints, width: int) -> Footprint:
     """The lines and sectors that a warp's active lanes touch, with `width` bytes each."""

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import TASKS, Task
-from course_lib.figures import style
+from course_lib.figures.attention import draw_square
+from course_lib.figures.interactive import Scene, arrow_path
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.own_values import drawn_calls
-from course_lib.figures.pen import Marks, Pen, Sheet, Slots, extent, slots, texts_of
 from course_lib.figures.picture import Picture
+from course_lib.figures.sheets import Marks, Sheet, Slots, extent, slots, texts_of
 from course_lib.figures.small_launch import (
     Element,
     Index,
@@ -25,24 +27,21 @@ from course_lib.figures.small_launch import (
     touches_of,
     written_elements,
 )
-from course_lib.figures.steps import draw_square
 from course_lib.figures.student_run import draw_map
 from course_lib.wording.words import element, joined
 
-_LARGEST_CELL = 0.36
-_SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
+_LARGEST_CELL = 34.0
+_SMALLEST_CELL = 29.0  # of a tall picture: three digits still fit
 _MOST_ROWS, _MOST_COLUMNS = 8, 16
 _MOST_OF_LONG_SUMS = 10  # columns, whose numbers have two or three digits
 _MOST_OF_THREE = 7  # columns, of matrices that stand side by side
 _MOST_ARROWS = 4  # from one array that do not run straight ahead
-_TOP = 0.72  # where the arrays begin
-_MARGIN = 0.2
-_TURN = 0.14  # right of an array, where an arrow around its cells changes rows
-_INPUT_COLOURS = (style.BLUE, style.ORANGE, style.PURPLE)
+_TOP = 4.0  # where the arrays begin
+_MARGIN = 12.0
+_TURN = 13.0  # right of an array, where an arrow around its cells changes rows
 Places = Collection[tuple[int, int]]
 
 
-@style.drawn
 def wanted(task_id: str) -> Picture:
     """What a task asks for: the arrays with small numbers, and what should come out of them.
 
@@ -89,14 +88,11 @@ def _drawn_launch(task: Task) -> Picture:
     plan = _Plan(ran, rule)
     sentence = _sentence(ran, rule)
     title = f"Wanted: {_formula(task)}"
-    subtitle = _launch_words(ran)
-    width = max(
-        plan.width + 2 * _MARGIN, 0.112 * len(title), 0.068 * max(len(subtitle), len(sentence)), 4.0
+    scene = Scene(plan.width + 2 * _MARGIN, _TOP + plan.height + 8)
+    plan.draw(scene)
+    return draw_scene(
+        scene, title, f"{title}. {_held(ran)} {sentence}", _launch_words(ran), sentence
     )
-    pen = Pen.card(_TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH))
-    plan.draw(pen)
-    pen.write(_MARGIN, _TOP + plan.height + 0.26, sentence)
-    return pen.picture(f"{title}. {_held(ran)} {sentence}")
 
 
 def _rule(ran: SmallLaunch) -> _Rule:
@@ -177,11 +173,11 @@ class _Plan:
         self.sheets = self._sheets()
         # Does the output's row of indices stand below it, since something stands above?
         self._is_numbered_below = bool(self.above) and len(output) == 1
-        room = _name_width(self.output) - 0.2 if self.left else 0.0
+        room = _name_width(self.output) - 19 if self.left else 0.0
         right = max(sheet.corner[0] + sheet.width for sheet in self.sheets.values())
         low = max(sheet.corner[1] + sheet.height for sheet in self.sheets.values())
         self.width = right + room - _MARGIN
-        self.height = low + (0.16 if self._is_numbered_below else 0.0) - _TOP
+        self.height = low + (18 if self._is_numbered_below else 0) - _TOP
 
     def _stands_left(self, name: str) -> bool:
         output, mine = self.ran.letters[self.output], self.ran.letters[name]
@@ -244,9 +240,7 @@ class _Plan:
             extent(self.drawn[name][0]) for name in (*self.left, self.output)
         )
         names = sum(map(_name_width, (*self.left, self.output)))
-        return min(
-            _LARGEST_CELL, (style.WIDTH - 0.5 - names) / across, max(3.9 / rows, _SMALLEST_CELL)
-        )
+        return min(_LARGEST_CELL, (682 - names) / across, max(374 / rows, _SMALLEST_CELL))
 
     def _sheets(self) -> dict[str, Sheet]:
         x = _MARGIN + _name_width(self.output if not self.left else self.left[0])
@@ -254,40 +248,36 @@ class _Plan:
         for name in self.left:
             corners[name] = x
             x += self.cell * extent(self.drawn[name][1])
-            x += 0.5 if name == self.left[-1] else _name_width(name)
+            x += 48 if name == self.left[-1] else _name_width(name)
         widest = max(map(_name_width, self.above), default=0.0)
         x = max(x, _MARGIN + widest)
-        y, sheets = _TOP + 0.2, {}
+        y, sheets = _TOP + 19, {}
         for name in self.above:
             sheets[name] = Sheet((x, y), self.cell, *self.drawn[name])
-            y += sheets[name].height + (0.32 if sheets[name].height <= self.cell else 0.3)
+            y += sheets[name].height + 30
         for name, left in ((self.output, x), *corners.items()):
             sheets[name] = Sheet((left, y), self.cell, *self.drawn[name])
         return {name: sheets[name] for name in self.ran.arrays if name in sheets}
 
-    def draw(self, pen: Pen) -> None:
-        colours = _colours(self.ran)
+    def draw(self, scene: Scene) -> None:
+        """Every array with its name and its indices, and arrows to the one element."""
         paths = self._paths()
-        for name, sheet in self.sheets.items():
+        for place, (name, sheet) in enumerate(self.sheets.items()):
             values = self.ran.arrays[name]
             grid = values[:, None] if self._is_column(name) else np.atleast_2d(values)
-            looks = Marks(
-                colours[name], self._lit(name), self._quiet(name), path=paths.get(name, ())
-            )
-            sheet.draw(pen, texts_of(grid), looks)
-            rows_numbered = self._draw_numbers(pen, name)
-            stands_right = name == self.output and bool(self.left)
-            beside = sheet.corner[0] - (0.26 if rows_numbered else 0.12)
-            x, side = beside, "right"
-            if stands_right:
-                x, side = sheet.corner[0] + sheet.width + 0.12, "left"
-            y = sheet.corner[1] + sheet.height / 2
-            pen.write(x, y, name, ha=side, bold=True, size=style.LARGE)
+            css = "c" if name == self.output else "abd"[place % 3]
+            looks = Marks(css, self._lit(name), self._quiet(name), paths.get(name, ()))
+            sheet.draw(scene, texts_of(grid), looks)
+            rows_numbered = self._draw_numbers(scene, name)
+            x, side = sheet.corner[0] - (26 if rows_numbered else 11), "end"
+            if name == self.output and self.left:
+                x, side = sheet.corner[0] + sheet.width + 11, "start"
+            scene.text(x, sheet.corner[1] + sheet.height / 2 + 6, name, "large bold", side)
         for name in self.rule.sources:
             if name in self.sheets:
-                self._draw_arrows(pen, name)
+                self._draw_arrows(scene, name)
 
-    def _draw_numbers(self, pen: Pen, name: str) -> bool:
+    def _draw_numbers(self, scene: Scene, name: str) -> bool:
         """The indices of an array, where its neighbour does not show the same; are there rows?"""
         sheet, letters = self.sheets[name], self.ran.letters[name]
         is_output = name == self.output
@@ -295,10 +285,10 @@ class _Plan:
         of_left = {self.ran.letters[each][0] for each in self.left}
         of_above = {self.ran.letters[each][-1] for each in self.above}
         if not is_column and not (is_output and len(letters) == 2 and letters[-1] in of_above):
-            sheet.number_columns(pen, below=is_output and self._is_numbered_below)
+            sheet.number_columns(scene, below=is_output and self._is_numbered_below)
         rows = (len(letters) == 2 or is_column) and not (is_output and letters[0] in of_left)
         if rows:
-            sheet.number_rows(pen)
+            sheet.number_rows(scene)
         return rows
 
     def _lit(self, name: str) -> Places:
@@ -351,7 +341,7 @@ class _Plan:
                 seen.update((each, column) for each in range(row))
         return {self.output: seen}
 
-    def _draw_arrows(self, pen: Pen, name: str) -> None:
+    def _draw_arrows(self, scene: Scene, name: str) -> None:
         """One arrow from edge to edge where one looks straight ahead, or from part of a column;
         one around the cells from a single element on the left; else one from every element, or none
         where they would cover numbers.
@@ -369,7 +359,7 @@ class _Plan:
             start, end = (end_x, sheet.corner[1] + sheet.height), (end_x, target.corner[1])
             ways = [(start, end)]
         elif name in self.left and len(self._lit(name)) == 1:
-            self._draw_way_around(pen, name)
+            self._draw_way_around(scene, name)
             return
         elif name in self.left and self._is_part_of_a_column(name):
             above, *_, below = sorted(self._lit(name))
@@ -380,29 +370,23 @@ class _Plan:
             if name in self.left or len(starts) > _MOST_ARROWS:
                 return
             ways = [((x, y + half), (end_x, end_y - half)) for x, y in starts]
-        for start, end in ways:
-            pen.arrow(start, end, colour=style.INK, line=1.3)
+        for number, (start, end) in enumerate(ways):
+            scene.path(arrow_path(*start, *end), "arrow ink", f"arrow {number} from {name}")
 
-    def _draw_way_around(self, pen: Pen, name: str) -> None:
+    def _draw_way_around(self, scene: Scene, name: str) -> None:
         """An arrow along the edges of cells, from a single element to the output's."""
         sheet, target = self.sheets[name], self.sheets[self.output]
         (source,) = self._lit(name)
         x, y = sheet.place(*source)
         turn = sheet.corner[0] + sheet.width + _TURN
         end_x, end_y = target.place(*self._aim)
-        pen.line((x + self.cell, y), (turn, y), (turn, end_y), colour=style.INK, line=1.3, z=5)
-        pen.arrow((turn, end_y), (end_x, end_y), colour=style.INK, line=1.3)
+        scene.path(f"M{x + self.cell} {y} H{turn} V{end_y}", "arrow ink", f"arrow line from {name}")
+        end = arrow_path(turn, end_y, end_x, end_y)
+        scene.path(end, "arrow ink", f"arrow from {name}")
 
 
 def _name_width(name: str) -> float:
-    return 0.1 * len(name) + 0.42
-
-
-def _colours(ran: SmallLaunch) -> dict[str, str]:
-    """Blue, orange, purple for the inputs, green for the output."""
-    names = [*ran.inputs]
-    colours = {name: _INPUT_COLOURS[n % len(_INPUT_COLOURS)] for n, name in enumerate(names)}
-    return {**colours, ran.task.output: style.GREEN}
+    return 9.6 * len(name) + 40
 
 
 # --- Words --------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from course_lib import measurements
+from course_lib.figures.ladders import ladder
 from course_lib.figures.picture import Picture
-from course_lib.figures.rungs import ladder
 
 
 def measured_ladder() -> Picture:

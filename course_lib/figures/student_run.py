@@ -2,67 +2,69 @@
 
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from course_lib.answer_text.context import as_launched
-from course_lib.curriculum import TASKS
+from course_lib.curriculum import TASKS, Task
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.language.parse import plain_from
-from course_lib.figures import style
+from course_lib.figures.accesses import warp_pieces
 from course_lib.figures.buffers import tiles_in_time
-from course_lib.figures.lanes import lane_to_bank, warp_pieces
+from course_lib.figures.explore.banks import lane_to_bank
+from course_lib.figures.interactive import Grid, Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.own_values import draw_values
-from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import Footprint, request_of
-from course_lib.figures.run_drawings import LEFT, TOP, Grids, Lanes, Rows, shows_lanes
+from course_lib.figures.run_drawings import LEFT, Grids, Lanes, Rows, colour_of, shows_lanes
 from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
-from course_lib.figures.tile_run import draw_tile_run
+from course_lib.registry import entry_checks as entries
 from course_lib.registry.entry_checks import axes
 from course_lib.registry.kinds import TileKind
-from course_lib.wording.words import counted
+from course_lib.tiles import EmulatedTiles
+from course_lib.tiles.machine import Steps
+from course_lib.tiles.reading import read_kernel
+from course_lib.wording.words import counted, element
 
 
 class WarpRequests:
     """For each line that accesses a global array, the first request of the first warp."""
 
-    ROW = 0.46
-    BOX, NEXT, APART = (pixels / style.DPI for pixels in (16, 2, 7))  # 32 boxes fit
+    ROW, BOX, NEXT, APART = 44, 14, 2, 6  # 32 boxes fit
 
     def __init__(self, run: OwnRun) -> None:
         self.asked = list(_requests(run))
 
     @property
     def height(self) -> float:
-        return 0.3 + self.ROW * len(self.asked)
+        return 26 + self.ROW * len(self.asked)
 
     @property
     def words(self) -> str:
         told = (f"{title}, {counted(len(each.sectors), 'sector')}" for title, each in self.asked)
         return f"The first requests of the first warp: {'; '.join(told)}."
 
-    def draw(self, pen: Pen, top: float) -> None:
+    def draw(self, scene: Scene, top: float) -> None:
+        """A line for each, with a box for each sector and its numbers filled."""
         words = "What warp 0 of the first block asks for, the first time: a box is a sector of "
-        pen.write(LEFT, top + 0.06, f"{words}{SECTOR_BYTES} bytes", colour=style.GREY)
+        scene.text(LEFT, top + 10, f"{words}{SECTOR_BYTES} bytes", "small muted")
         for place, (title, each) in enumerate(self.asked):
-            y = top + 0.28 + self.ROW * place
-            pen.write(LEFT, y, f"{title}: {counted(len(each.sectors), 'sector')}")
-            self._draw_sectors(pen, y + 0.1, each)
-
-    def _draw_sectors(self, pen: Pen, y: float, touched: Footprint) -> None:
-        x, before = LEFT, None
-        part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
-        pale = tinted(style.BLUE, 0.15, 0.7)
-        for sector in touched.sectors:
-            x += 0.0 if before is None else self.NEXT if sector == before + 1 else self.APART
-            pen.rectangle(x, y, self.BOX, 0.15, **{**pale, "edge": style.GREY, "z": 1})
-            inside = {a % SECTOR_BYTES for a in touched.addresses if a // SECTOR_BYTES == sector}
-            for place in {each // FLOAT_BYTES for each in inside}:
-                pen.rectangle(x + place * part, y, part, 0.15, face=style.BLUE, line=0, z=2)
-            x, before = x + self.BOX, sector
+            y = top + 32 + self.ROW * place
+            scene.text(LEFT, y, f"{title}: {counted(len(each.sectors), 'sector')}", "small")
+            x, before = LEFT, None
+            for sector in each.sectors:
+                x += 0 if before is None else self.NEXT if sector == before + 1 else self.APART
+                scene.rect(x, y + 6, self.BOX, 14, "a-soft")
+                part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
+                inside = {a % SECTOR_BYTES for a in each.addresses if a // SECTOR_BYTES == sector}
+                for number in {byte // FLOAT_BYTES for byte in inside}:
+                    scene.rect(x + number * part, y + 6, part, 14, "a bare")
+                x, before = x + self.BOX, sector
 
 
 def _requests(run: OwnRun) -> Iterator[tuple[str, Footprint]]:
@@ -133,7 +135,6 @@ _MOST_LETTERS = 106  # in a line of counts
 _MOST_CELLS = 12_288  # threads, or elements of the output
 
 
-@style.drawn
 def own_run(task_id: str, kernel: object) -> Picture:
     """Which thread of the student's kernel wrote which element, and what the launch asked for.
 
@@ -152,25 +153,21 @@ def own_run(task_id: str, kernel: object) -> Picture:
     if task is not None and task.values is not None:
         return draw_values(task, task.values, _plain(kernel))
     if task is not None and isinstance(task.kind, TileKind):
-        return draw_tile_run(task, kernel)
+        return _draw_tile_run(task, kernel)
     if task is not None and task.picture != "elements":
         return draw_map(_launched(task_id, kernel), f"Your run of {task_id}")
     ran = OwnRun(_launched(task_id, kernel))
     drawing = _drawing_of(ran)
     warps = WarpRequests(ran) if ran.is_about_warps else None
-    height = TOP + drawing.height + 0.5 + (warps.height if warps else 0.0)
     title = f"Your run: {counted(ran.elements_written, 'element')} written by {ran.launch_words}"
-    lines = _in_lines(ran.counts)
-    longest = max(map(len, (*lines, ran.sentence)))
-    width = max(drawing.width, 0.105 * len(title), 0.067 * longest, 4.0) + 2 * LEFT
-    width = style.WIDTH if warps else min(width, style.WIDTH)
-    pen = Pen.card(height, title, "\n".join(lines), width=width)
-    drawing.draw(pen)
-    pen.write(LEFT, TOP + drawing.height + 0.25, ran.sentence)
-    if warps:
-        warps.draw(pen, TOP + drawing.height + 0.5)
+    below = drawing.height + (warps.height if warps else 0)
+    scene = Scene(700 if warps else drawing.width, below)
+    drawing.draw(scene)
     words = f"{title}. {ran.counts}. {ran.sentence}"
-    return pen.picture(f"{words} {warps.words}" if warps else words)
+    if warps:
+        warps.draw(scene, drawing.height)
+        words += f" {warps.words}"
+    return draw_scene(scene, title, words, "\n".join(_in_lines(ran.counts)), ran.sentence)
 
 
 def _drawing_of(ran: OwnRun) -> Rows | Grids | Lanes:
@@ -207,3 +204,73 @@ def _launched(task_id: str, kernel: object) -> SmallLaunch:
     if max(ran.profile.threads, ran.output.size) > _MOST_CELLS:
         raise NoPicture(f"{task_id} has too many threads or elements to draw.")
     return ran
+
+
+# --- A run of a tile kernel: which program stored which element, and which ones are wrong ---------
+
+
+_PAST_AN_EDGE = 1.5  # tiles along each axis, so that the last one ends past the edge
+_STEPS = 20_000  # of each program
+_CLOSE = 1e-3  # of the largest number: how far one may be off in a picture
+_CELL = 15.4
+_IN_A_ROW = 32  # elements of an output with one axis
+_Array = np.ndarray[Any, Any]
+
+
+def _draw_tile_run(task: Task, kernel: object) -> Picture:
+    """The output of a small launch, every element in the colour of the program that stored it.
+
+    Raises NoPicture if the kernel does not run.
+    """
+    try:
+        program, name = read_kernel(kernel)
+        stored, wrong = _programs_of(task, EmulatedTiles(program, program.functions[name]))
+    except (KernelRejected, KeyError) as refused:
+        raise NoPicture(f"{task.id} does not run: {refused}") from None
+    rows = stored.reshape(-1, min(stored.size, _IN_A_ROW)) if stored.ndim == 1 else stored
+    crossed = wrong.reshape(rows.shape)
+    programs = len(set(stored[stored >= 0].tolist()))
+    title = f"Your run of {task.id}: stored by {counted(programs, 'program')}"
+    said = "All of them are right."
+    if wrong.any():
+        first = element(task.output, np.argwhere(wrong)[0])
+        said = f"{counted(int(wrong.sum()), 'element')} wrong (crossed), the first {first}."
+    grid = Grid(LEFT, 6, (rows.shape[0], rows.shape[1]), _CELL)
+    scene = Scene(grid.right + LEFT, grid.bottom + 6)
+    for (row, column), number in np.ndenumerate(rows):
+        css = f"{colour_of(int(number))}-soft" if number >= 0 else "cell"
+        words = "×" if crossed[row, column] else ""
+        scene.cell(*grid.corner(row, column), _CELL, _CELL, words, css)
+    return draw_scene(scene, title, f"{title}. {said}", said)
+
+
+def _programs_of(task: Task, kernel: EmulatedTiles) -> tuple[_Array, _Array]:
+    """For each element of the output the program that stored it (-1: none), and which are wrong."""
+    letters = dict.fromkeys(size for shape in task.shapes for size in entries.axes(shape))
+    deep = max(task.constants.values())
+    along = dict(zip(task.grid, task.block, strict=True))
+    size_of = {
+        letter: int(task.constants.get(str(along.get(letter)), deep) * _PAST_AN_EDGE)
+        if entries.is_free(letter)
+        else int(letter)
+        for letter in letters
+    }
+    shapes = [tuple(size_of[axis] for axis in entries.axes(each)) for each in task.shapes]
+    rng = np.random.default_rng(0)
+    inputs = [
+        rng.uniform(-2, 2, shape).astype(task.dtypes.get(name, "float32"))
+        for name, shape in zip(task.parameters, shapes[:-1], strict=False)
+    ]
+    assert task.reference is not None
+    expected = np.asarray(task.reference(*(each.astype(np.float64) for each in inputs)))
+    rest = (*(size_of[each] for each in task.scalars), *task.constants.values())
+    grid = task.launch(shapes[-1]).grid
+    stored, got = np.full(shapes[-1], -1), np.full(shapes[-1], np.nan, np.float32)
+    for number in range(int(np.prod(grid))):
+        output = np.full(shapes[-1], np.nan, np.float32)
+        alone = replace(kernel, only=number, budget=Steps(_STEPS))
+        alone.launch(grid, *(each.copy() for each in inputs), output, *rest)
+        written = ~np.isnan(output)
+        stored[written], got[written] = number, output[written]
+    wrong = ~(np.abs(got - expected) <= _CLOSE * np.abs(expected).max())
+    return stored, wrong

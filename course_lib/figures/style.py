@@ -18,10 +18,8 @@ from matplotlib.patches import Rectangle
 from course_lib.figures.picture import Picture
 
 BLUE = "#0072B2"
-SKY = "#56B4E9"
 GREEN = "#009E73"
 ORANGE = "#E69F00"
-YELLOW = "#F0E442"
 VERMILION = "#D55E00"
 PURPLE = "#CC79A7"
 INK = "#1B1F24"
@@ -29,8 +27,6 @@ GREY = "#6B7280"
 FAINT = "#D5D9DF"
 PAPER = "#FFFFFF"
 WASH = "#F4F5F7"
-
-MATRIX_COLOUR = {"A": BLUE, "B": ORANGE, "C": GREEN}
 
 WIDTH = 7.6  # inches: 836 pixels at DPI, which fits a notebook's column
 DPI = 110
@@ -126,15 +122,6 @@ def tint(colour: str, strength: float) -> tuple[float, float, float]:
     """The colour thinned with white: strength 1 is the colour itself, 0 is white."""
     red, green, blue = to_rgb(colour)
     return (1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue))
-
-
-def readable_on(background: str | tuple[float, float, float]) -> str:
-    """Ink or paper, whichever stands out more from this background."""
-    red, green, blue = (
-        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4
-        for part in to_rgb(background)
-    )
-    return PAPER if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.2 else INK
 
 
 def whole(number: float) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.devices import WARP_SIZE
-from course_lib.figures import style
-from course_lib.figures.pen import Pen
+from course_lib.figures.interactive import Scene
+from course_lib.figures.interactive.still import draw_scene
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import source_line
 from course_lib.wording.findings import Finding
@@ -63,7 +63,6 @@ _TOLD = {
 }  # fmt: skip
 
 
-@style.drawn
 def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
     """The two threads of a race as swim lanes: what may happen, and what helps.
 
@@ -78,14 +77,15 @@ def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
         raise ValueError(f"{finding.code} is not a race between two threads.")
     story = _story(finding, profile)
     who = "blocks" if finding.blocks else "threads"
-    pen = Pen.card(
-        4.5,
+    scene = Scene(720, 360)
+    _draw_trouble(scene, 12, story)
+    _draw_remedy(scene, 196, story)
+    return draw_scene(
+        scene,
         f"A race on {finding.cell or 'one cell'}",
+        _words(finding, story),
         f"Time runs to the right; between the dashed lines nothing orders the two {who}",
     )
-    _draw_trouble(pen, 0.84, story)
-    _draw_remedy(pen, 2.75, story)
-    return pen.picture(_words(finding, story))
 
 
 def _story(finding: Finding, profile: Any) -> _Story:
@@ -171,73 +171,57 @@ def _event(verb: str, finding: Finding, place: int, line: int | None, profile: A
     return _Event(verb, who, line, code, warp)
 
 
-_LEFT, _RIGHT = 1.35, 7.4
-_LANE = 0.56
+_LEFT, _RIGHT = 126.0, 708.0
+_EARLY, _LATE, _WIDE = _LEFT + 12, _LEFT + 320, 250.0
 
 
-_EARLY, _LATE, _WIDE = _LEFT + 0.12, _LEFT + 3.33, 2.6
-
-
-def _draw_trouble(pen: Pen, top: float, story: _Story) -> None:
+def _draw_trouble(scene: Scene, top: float, story: _Story) -> None:
     """The order that nothing forbids: the second before the first."""
-    _draw_title(pen, top, "in this kernel, this may happen", style.VERMILION)
-    first, second = _draw_lanes(pen, top, story)
-    for x, words, side in ((_LEFT, story.begin, "left"), (_RIGHT, story.end, "right")):
-        ends = (x, top + 0.24), (x, second + 0.26)
-        pen.line(*ends, colour=style.INK, line=1.2, linestyle=(0, (3, 2)))
-        pen.write(x, second + 0.38, words, ha=side, colour=style.GREY)
-    _draw_event(pen, (_EARLY, _WIDE), second, story.needed_second, style.VERMILION)
-    _draw_event(pen, (_LATE, _WIDE), first, story.needed_first, style.GREY)
+    scene.text(12, top, "in this kernel, this may happen", "bold trouble")
+    first, second = _draw_lanes(scene, top, story)
+    for x, words, side in ((_LEFT, story.begin, "start"), (_RIGHT, story.end, "end")):
+        scene.line(x, top + 16, x, second + 26, "ink dashed")
+        scene.text(x, second + 42, words, "small muted", side)
+    _draw_event(scene, _EARLY, second, story.needed_second, "trouble-soft")
+    _draw_event(scene, _LATE, first, story.needed_first, "wash")
     if story.needed_first.verb != story.needed_second.verb:
-        pen.write(_LATE + 0.05, first + 0.29, "too late", colour=style.GREY)
-    middle, words = (_LEFT + _RIGHT) / 2, f"✗ {story.trouble}"
-    pen.write(middle, second + 0.38, words, ha="center", colour=style.VERMILION, bold=True)
+        scene.text(_LATE + 5, first + 33, "too late", "small muted")
+    middle = (_LEFT + _RIGHT) / 2
+    scene.text(middle, second + 42, f"✗ {story.trouble}", "small trouble", "middle")
 
 
-def _draw_remedy(pen: Pen, top: float, story: _Story) -> None:
+def _draw_remedy(scene: Scene, top: float, story: _Story) -> None:
     """The order that is needed, and what keeps it; or two cells where no order helps."""
-    _draw_title(pen, top, story.remedy.title, style.INK)
-    first, second = _draw_lanes(pen, top, story)
-    _draw_event(pen, (_EARLY, _WIDE), first, story.needed_first, style.GREEN)
-    _draw_event(pen, (_LATE, _WIDE), second, story.needed_second, style.GREEN)
-    if story.remedy.bar:
-        _draw_bar(pen, (_EARLY + _WIDE + _LATE) / 2, top + 0.26, second + 0.24, story.remedy.bar)
-    else:
-        for x, y in ((_EARLY, first), (_LATE, second)):
-            pen.write(x + 0.05, y + 0.32, "into its own cell", colour=style.GREEN)
+    scene.text(12, top, story.remedy.title, "bold")
+    first, second = _draw_lanes(scene, top, story)
+    _draw_event(scene, _EARLY, first, story.needed_first, "c-soft")
+    _draw_event(scene, _LATE, second, story.needed_second, "c-soft")
+    bar = story.remedy.bar
+    if bar:
+        x = (_EARLY + _WIDE + _LATE) / 2
+        scene.line(x, top + 18, x, second + 24, "a thick")
+        scene.text(x, second + 40, bar, "small a" + " mono" * bar.endswith(")"), "middle")
+    for x, y in ((_EARLY, first), (_LATE, second)) if not bar else ():
+        scene.text(x + 5, y + 34, "into its own cell", "small c")
 
 
-def _draw_title(pen: Pen, top: float, words: str, colour: str) -> None:
-    pen.write(0.2, top + 0.05, words, bold=True, colour=colour, size=style.NORMAL)
-
-
-def _draw_lanes(pen: Pen, top: float, story: _Story) -> tuple[float, float]:
+def _draw_lanes(scene: Scene, top: float, story: _Story) -> tuple[float, float]:
     """A lane for each of the two; returns their heights."""
-    heights = top + 0.5, top + 0.5 + _LANE
+    heights = top + 42, top + 96
     for event, y in zip((story.needed_first, story.needed_second), heights, strict=True):
-        pen.line((_LEFT, y), (_RIGHT, y), colour=style.FAINT, line=2, z=0)
-        warp = f"\nwarp {event.warp}" if event.warp is not None else ""
-        pen.write(_LEFT - 0.12, y, event.who + warp, ha="right", linespacing=1.15)
+        scene.line(_LEFT, y, _RIGHT, y, "faint")
+        lines = [event.who, *([f"warp {event.warp}"] if event.warp is not None else [])]
+        scene.lines(_LEFT - 10, y + 12 - 8 * len(lines), lines, pitch=16, anchor="end")
     return heights
 
 
-def _draw_event(pen: Pen, span: tuple[float, float], y: float, event: _Event, colour: str) -> None:
-    x, width = span
-    pen.box(x, y - 0.2, width, 0.4, colour=colour, fill=0.16, z=3)
-    where = f"line {event.line}" if event.line is not None else ""
-    room = int((width - 0.12) / 0.0757)
-    code = shortened(event.code, room)
+def _draw_event(scene: Scene, x: float, y: float, event: _Event, css: str) -> None:
+    scene.rect(x, y - 20, _WIDE, 40, css, rx=5)
+    where = f"{event.verb}, line {event.line}" if event.line is not None else event.verb
+    code = shortened(event.code, int((_WIDE - 12) / 7.27))
+    scene.text(x + 8, y - 4 if code else y + 4, where, "small")
     if code:
-        pen.write(x + 0.08, y - 0.085, f"{event.verb}, {where}", z=4)
-        pen.write(x + 0.08, y + 0.09, code, mono=True, z=4)
-    else:
-        pen.write(x + 0.08, y, f"{event.verb}, {where}".rstrip(", "), z=4)
-
-
-def _draw_bar(pen: Pen, x: float, top: float, bottom: float, words: str) -> None:
-    pen.line((x, top), (x, bottom), colour=style.BLUE, line=5, solid_capstyle="butt", z=5)
-    code = words.endswith(")")
-    pen.write(x, bottom + 0.03, words, va="top", ha="center", colour=style.BLUE, mono=code)
+        scene.text(x + 8, y + 14, code, "small mono")
 
 
 def _tuple(thread: Sequence[int]) -> str:

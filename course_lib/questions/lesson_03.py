@@ -96,7 +96,7 @@ def speed_facts() -> dict[str, object]:
 
 
 def first_loads() -> Drawn:
-    from course_lib.figures.accesses import warp_access  # only this needs matplotlib
+    from course_lib.figures.explore.sectors import warp_access  # only this needs matplotlib
     from course_lib.figures.requests import request_of
 
     requests = []

@@ -115,7 +115,7 @@ def test_own_kernel_line_by_line():
     assert figure.state(place=1, warp=5)["number"]["text"] == "–"
     assert figure.size_bytes < 100_000
     assert "32 wavefronts" in figure.still.alt
-    look_at(figure.still)
+    look_at(figure.still, height=850)  # 32 wavefronts, one below the other
 
 
 def figure_line(figure, place):
@@ -228,7 +228,7 @@ def test_sectors_of_ones_own_kernel_line_by_line():
     assert f"{profile.global_load_sectors:,} sectors" in figure.sentence(place=0)
     assert "first 8 of 32 warps and the first 10 of 32 visits" in figure.sentence()
     assert figure.size_bytes < 200_000
-    assert "32 sectors for 32 lanes" in figure.still.alt
+    assert "32 sectors in 32 lines" in figure.still.alt
     look_at(figure.still)
 
 

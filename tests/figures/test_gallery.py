@@ -105,17 +105,12 @@ GALLERY = {
     "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
-    "lane_to_sector": lambda: figures.lane_to_sector(COLUMN),
-    "lane_to_sector-misaligned": lambda: figures.lane_to_sector(MISALIGNED),
-    "lane_to_sector-few": lambda: figures.lane_to_sector(FEW, itemsize=8),
     "lane_to_bank": lambda: figures.lane_to_bank(STAIRS),
     "lane_to_bank-worst": lambda: figures.lane_to_bank(BANKED),
     "lane_to_bank-wide": lambda: figures.lane_to_bank(WIDE, itemsize=16),
     "lane_to_bank-few": lambda: figures.lane_to_bank(FEW),
     "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
     "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
-    "k_steps": lambda: figures.k_steps(A, A.T, 2),
-    "k_steps-one": lambda: figures.k_steps(A, A.T, 4, cell=(3, 3)),
     "strips_fit": lambda: figures.strips_fit(),
     "swizzled_rows": lambda: figures.swizzled_rows(
         lambda row, piece: row * 64 + (piece ^ row % 8) * 8
@@ -153,7 +148,7 @@ GALLERY = {
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
     "my_ladder-softmax": lambda: figures.my_ladder(climbed(3, "row softmax"), of="row softmax"),
 }
-NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
+NARROW = ("own_run", "wanted", "warp_pieces")  # as wide as what they show; others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
 FAST_ONE_IN, SLOW_ONE_IN = 40, 8
 FROM_RUNS = (
@@ -236,13 +231,15 @@ def test_picture(name):
     first = name.split("-")[0]
     more = {"words": 1800, "height": 800} if first == "climb" else {}
     more |= {"height": 850} if first == "my_ladder" else {}  # twelve rungs, each with its bar
+    more |= {"height": 740} if first in ("warp_access", "lane_to_bank") else {}  # 32 rows of boxes
     look_at(GALLERY[name](), is_narrow=first in NARROW, **more)
 
 
 @pytest.mark.slow
 def test_pictures_from_runs(from_runs):
     for name, picture in from_runs.items():
-        look_at(picture, height=1100 if name.startswith("warp_pieces") else 700)
+        is_narrow = name.split("-")[0] in NARROW
+        look_at(picture, is_narrow, height=1100 if name.startswith("warp_pieces") else 700)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ from matplotlib.figure import Figure
 
 from course_lib import figures
 from course_lib.devices import device
+from course_lib.figures.interactive import still
+from course_lib.figures.interactive.scene import known_classes
 from course_lib.figures.stored import STORED, markdown, write_stored
 from course_lib.figures.style import short_bytes
 from course_lib.own_ladder import OwnRung, whole_ladder
@@ -174,3 +176,17 @@ def test_the_interactive_roofline_can_start_at_another_data_type():
     roofs = figures.explore_roofline("H100", tile=(128, 256), data_type="FP16/BF16")
     assert "Tile 128 × 256 in FP16/BF16 at 85.3 FLOP per requested byte" in roofs.still.alt
     assert [each.start for each in roofs.controls if each.key == "type"] == [2]
+
+
+# What these do to words, and what is for pages only: motion, clicks.
+OF_WORDS = {*still._SIZES, *still._ON, "bold", "mono", "halo"}
+OF_PAGES = {"moves", "through"}
+
+
+def test_a_still_knows_every_class_that_a_page_knows() -> None:
+    def looks(classes: list[str]) -> list[object]:
+        return [still._looks(classes, False), still._looks(classes, True), still._ink(classes)]
+
+    unseen = {each for each in known_classes() if looks(["lit", each]) == looks(["lit"])}
+    unseen &= {each for each in known_classes() if looks([each]) == looks([])}
+    assert unseen - OF_WORDS == OF_PAGES

@@ -8,18 +8,26 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
-from course_lib import figures  # of which some need matplotlib, and come late
 from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures.explore.own_requests import (
     WIDTH,
     Chart,
     draw_headline,
     headline,
+    panel_of,
     step_through,
 )
-from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Examples,
+    Grid,
+    Interactive,
+    Scene,
+    layers_over,
+)
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Phase, phases_of
+from course_lib.figures.requests import Phase, Request, phases_of
 from course_lib.wording.words import counted
 
 _EXTRA = "trouble-soft dashed"  # dashed: the second sign beside the colour
@@ -173,7 +181,22 @@ def explore_banks(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0
         "in the bank that holds its word and in the wavefront that serves it.",
         phases_of,
         lambda top, found: BankBoard(top, max(8, *map(passes_of, found))),
-        lambda request, itemsize: figures.lane_to_bank(request, itemsize=itemsize),
+    )
+
+
+def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
+    """Which bank of shared memory each lane's word lies in, and how many wavefronts that takes."""
+    from course_lib.figures.interactive.still import draw_still  # late: it needs matplotlib
+
+    phases = phases_of(request.addresses, request.active, itemsize)
+    board = BankBoard(56, passes_of(phases), itemsize)
+    return draw_still(
+        "Lane, bank, wavefront",
+        [panel_of(request, itemsize, board, phases)],
+        f"Which banks the lanes of a warp ask. {request.title}: {board.verdict(phases)}",
+        subtitle=f"Word n of shared memory is in bank n mod {SHARED_MEMORY_BANKS}; a bank delivers "
+        "one word per wavefront",
+        below=board.verdict(phases),
     )
 
 
@@ -247,27 +270,28 @@ def _of_a_tile() -> Interactive:
     )
     return Interactive(
         "32 banks: which lane is served in which wavefront?",
-        scene, controls, layers, words, _tile_still,
+        scene, controls, layers, words,
         "A board of 32 columns, the banks of shared memory, and a row for each wavefront. "
         "Each of the 32 lanes is shown in the bank that holds its word and in the wavefront "
         "that serves it.",
+        Examples(
+            {name: {"walk": walk, "length": ROW_LENGTHS.index(length), "cure": CURES.index(cure)}
+             for name, (walk, length, cure) in _EXAMPLES.items()},
+            "{number}", lambda _: (board.grid.x - 2, board.grid.y - 2, 676, 420), 3,
+            "32 banks, wavefronts downwards, a box for each lane; dashed: bank conflicts",
+        ),
     )  # fmt: skip
 
 
-def _tile_still() -> Picture:
-    from course_lib.figures.stills import bank_examples  # late: it needs matplotlib
-
-    examples = (
-        ("along a row", 1, 32, "none"),
-        ("down a column of 32 × 32", 0, 32, "none"),
-        ("the same, +1 column", 0, 32, "+1 column"),
-        ("the same, XOR row & 7", 0, 32, "XOR row & 7"),
-        ("the same, XOR row & 31", 0, 32, "XOR row & 31"),
-        ("one word for each half", 3, 16, "none"),
-    )
-    return bank_examples(
-        [(name, tile_elements(walk, length, cure)) for name, walk, length, cure in examples]
-    )
+# By their names the walk, the row length and the cure.
+_EXAMPLES = {
+    "along a row": (1, 32, "none"),
+    "down a column of 32 × 32": (0, 32, "none"),
+    "the same, +1 column": (0, 32, "+1 column"),
+    "the same, XOR row & 7": (0, 32, "XOR row & 7"),
+    "the same, XOR row & 31": (0, 32, "XOR row & 31"),
+    "one word for each half": (3, 16, "none"),
+}
 
 
 def _formula(walk: int, row_length: int, cure: str) -> str:

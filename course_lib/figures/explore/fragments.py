@@ -14,10 +14,15 @@ from course_lib.emulator.functions.tensor_cores import (
     b_matrices,
     c_matrices,
 )
-from course_lib.figures import style
-from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
-from course_lib.figures.pen import Pen
-from course_lib.figures.picture import Picture
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Examples,
+    Grid,
+    Interactive,
+    Scene,
+    layers_over,
+)
 from course_lib.wording.words import counted
 
 Element = tuple[int, int]  # row and column
@@ -58,25 +63,36 @@ _INSTRUCTIONS = (
     _Instruction("m16n8k16 bf16", "bfloat16", 16, 2, "Ampere"),
     _Instruction("m16n8k8 tf32", "tf32", 8, 1, "Ampere"),
 )
-_START = 1  # the instruction of rung 10
+_START, _LANE = 1, 5  # the instruction of rung 10, and a lane that is not the first of its group
 
 
 def explore_fragments() -> Interactive:
     """Choose instruction and lane; see its elements of A, B and C, register by register."""
     controls = (
         Control("which", "instruction", [each.name for each in _INSTRUCTIONS], _START, "choice"),
-        Control("lane", "lane", [str(lane) for lane in range(WARP_SIZE)], 5),
+        Control("lane", "lane", [str(lane) for lane in range(WARP_SIZE)], _LANE),
     )
     layer = layers_over({"which": _INSTRUCTIONS, "lane": range(WARP_SIZE)})
     keys = ("which", "lane")
     layers = [layer(("which",), _shape_state), layer(keys, _lane_state)]
     words = (layer(keys, _lane_words), layer(("which",), _warp_words))
+    own = [
+        _line(name, number, register)
+        for name in "ABC"
+        for number, register in enumerate(held_by_lanes(_START)[name][_LANE])
+    ]
     return Interactive(
         "Fragments: what one lane holds",
-        _draw(), controls, layers, words, _still,
+        _draw(), controls, layers, words,
         "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
         "the chosen lane are marked with the names of the registers that hold them; the other "
         "three lanes of its group hold the rest of the tinted rows and column.",
+        Examples(
+            key="A number is a lane, 4 g + t: rows g and g + 8 of A and C, column g of B; "
+            f"of lane {_LANE}, the registers",
+            note=f"Each element has the number of its lane. Lane {_LANE}: {', '.join(own)}.",
+            scene=_draw(is_numbered=True),
+        ),
     )  # fmt: skip
 
 
@@ -139,7 +155,8 @@ def _flat(held: Held) -> list[Element]:
 # --- What is drawn once ---------------------------------------------------------------------------
 
 
-def _draw() -> Scene:
+def _draw(is_numbered: bool = False) -> Scene:
+    """The matrices; with the lane in each element as the instruction at the start has it."""
     scene = Scene(720, 430)
     for name in "ABC":
         strong = _STRONG[name]
@@ -147,6 +164,10 @@ def _draw() -> Scene:
         scene.text(0, _TOP - 9, "", css="small muted", name=f"{name} size")
         scene.path("M0 0", css="cell", name=f"{name} cells")
         scene.path("M0 0", css=f"{strong}-soft", name=f"{name} group")
+        for lane, held in enumerate(held_by_lanes(_START)[name] if is_numbered else ()):
+            for row, column in _flat(held) if lane != _LANE else ():
+                x, y = _grid(name, _INSTRUCTIONS[_START]).corner(row, column + 0.5)
+                scene.text(x, y + 12.5, str(lane), "small muted", "middle")
         scene.path("M0 0", css="lit", name=f"{name} lane")
         for number in range(8 if name == "A" else 4):
             scene.text(0, 0, "", css="small", anchor="middle", name=f"{name} mark {number}")
@@ -221,48 +242,3 @@ def _warp_words(it: _Instruction) -> str:
         f"{it.multiply_adds // WARP_SIZE} times as many as an FFMA. {it.since} was the first "
         "generation of GPUs to have it."
     )
-
-
-# --- The still ------------------------------------------------------------------------------------
-
-
-@style.drawn
-def _still() -> Picture:
-    """The lane that holds each element of m16n8k16."""
-    it, cell = _INSTRUCTIONS[_START], 0.21
-    pen = Pen.card(
-        4.85,
-        f"Fragments of {it.name}: which lane holds which element",
-        "Every number is a lane; for lane 5, eight elements of A, four of B and four of C are "
-        "highlighted",
-    )
-    lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
-    for name, (rows, columns) in it.shapes.items():
-        title = "C and D" if name == "C" else name
-        pen.write(lefts[name], 0.92, f"{title}: {rows} × {columns}", bold=True)
-        for lane in range(WARP_SIZE):
-            for row, column in _flat(_held(it, name, lane)):
-                _draw_cell(pen.at(lefts[name], 1.06, cell), row, column, name, lane)
-    pen.write(lefts["C"] - 0.17, 2.75, "+", size=style.LARGE, ha="center")
-    pen.footnote("Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator.")
-    return pen.picture(
-        f"The matrices A, B and C of {it.name}, each element with the number of its lane. "
-        f"{_told(it)}"
-    )
-
-
-def _draw_cell(pen: Pen, row: int, column: int, name: str, lane: int) -> None:
-    chosen, dark = lane == 5, lane // 4 % 2 == 0
-    shade = style.tint(style.MATRIX_COLOUR[name], 0.3 if dark else 0.12)
-    pen.cell(row, column, face=style.YELLOW if chosen else shade, edge=style.PAPER, z=1)
-    if chosen:
-        pen.cell(row, column, edge=style.INK, line=1.4, z=3)
-    pen.centred(row, column, str(lane), bold=chosen, z=4)
-
-
-def _told(it: _Instruction) -> str:
-    parts = []
-    for name in "ABC":
-        elements = ", ".join(f"({row}, {column})" for row, column in _flat(_held(it, name, 5)))
-        parts.append(f"of {name} {elements}")
-    return f"Lane 5 holds {'; '.join(parts)}."

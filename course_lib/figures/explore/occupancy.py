@@ -73,10 +73,10 @@ def explore_occupancy(
     return Interactive(
         "Occupancy: how many blocks does one SM hold?",
         _draw(), controls, layers, words,
-        lambda: _still(start, threads, registers, shared_bytes),
         "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap on "
         "blocks; a frame and an arrow mark the smallest. Below, the SM's warp slots, filled block "
         "by block.",
+        draw_still=lambda: _still(start, threads, registers, shared_bytes),
     )  # fmt: skip
 
 

@@ -4,16 +4,13 @@ import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from course_lib.figures.interactive.layers import Control, Layer
-from course_lib.figures.interactive.player import Interactive
-from course_lib.figures.interactive.scene import Changes, Scene
-from course_lib.figures.picture import Picture
+from course_lib.figures.interactive import Changes, Control, Examples, Interactive, Layer, Scene
+from course_lib.figures.interactive.scene import Panel
 from course_lib.figures.requests import Lanes, Request, lanes_by_warp, source_line, touches_memory
 from course_lib.wording.words import counted, element, joined, nth, shortened
 
@@ -24,14 +21,8 @@ def note(title: str, sentence: str) -> Interactive:
     scene = Scene(720, 16 + 20 * len(lines))
     for number, line in enumerate(lines):
         scene.text(8, 22 + 20 * number, line)
-    words = Layer((), {(): sentence})
-    return Interactive(title, scene, (), (), words, partial(_still, title, lines), sentence)
-
-
-def _still(title: str, lines: list[str]) -> Picture:
-    from course_lib.figures.stills import lines_of_text  # late: it needs matplotlib
-
-    return lines_of_text(title, lines)
+    everything = Examples(part=lambda _: (0, 0, scene.width, scene.height))
+    return Interactive(title, scene, (), (), Layer((), {(): sentence}), sentence, everything)
 
 
 # --- Requests of a traced launch by line, warp and visit (each time a warp comes by) --------------
@@ -123,23 +114,6 @@ def own_requests(
     )
     left_out = [f"the first {few} of {many} {what}" for few, many, what in shown if few < many]
     return OwnRequests(kept, warps, visits, joined(left_out))
-
-
-def costliest(
-    places: Sequence[AccessLine], cost: Callable[[np.ndarray, np.ndarray, int], int]
-) -> tuple[AccessLine, Asked]:
-    """Of the first request of each warp at each place, the one that costs most; there is one.
-
-    `cost` is one of the addresses, the lanes and the bytes of a lane.
-    """
-    found = [
-        (place, asked)
-        for place in places
-        for warp in place.warps
-        for asked in warp[:1]
-        if asked is not None
-    ]
-    return max(found, key=lambda each: cost(each[1].addresses, each[1].lanes, each[0].itemsize))
 
 
 def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
@@ -252,6 +226,18 @@ class Chart(ABC, Generic[Found]):
         """How much the request asks of memory."""
 
 
+def panel_of(request: Request, width: int, chart: Chart[Found], found: Found) -> Panel:
+    """The chart of a single request, with `width` bytes a lane, for a picture."""
+    scene = Scene(WIDTH, chart.bottom)
+    scene.text(0, 24, request.title, "bold")
+    draw_headline(scene)
+    chart.draw(scene)
+    changes = chart.patch(found) | chart.headline(found)
+    for name, wide in chart.width_patch(width).items():
+        changes[name] = {**changes.get(name, {}), **wide}
+    return Panel(scene, changes)
+
+
 def draw_headline(scene: Scene) -> None:
     """Room for two numbers at the right."""
     scene.text(720, 24, "", "huge bold", "end", name="number")
@@ -273,7 +259,6 @@ def step_through(
     profile: Any, block: Sequence[int], space: Literal["global", "shared"], title: str, alt: str,
     read: Callable[[np.ndarray, np.ndarray, int], Found],
     chart_of: Callable[[float, list[Found]], Chart[Found]],
-    draw_still: Callable[[Request, int], Picture],
 ) -> Interactive:  # fmt: skip
     """The requests of a block of a launch, one after the other, each on a chart.
 
@@ -281,7 +266,6 @@ def step_through(
         title, alt: of the figure; `{}` in `alt` is the kernel.
         read: what a request touches, from its addresses, its lanes and the bytes of a lane.
         chart_of: the chart, from where it begins and all that it has to show.
-        draw_still: draws the costliest request; it is also told the bytes of a lane.
     """
     why = why_nothing(profile, space, block)
     if why:
@@ -300,11 +284,8 @@ def step_through(
         asks = own.places[place].asked(warp, visit)
         return chart.verdict(found[place, warp, visit]) if asks else ""
 
-    def still() -> Picture:
-        place, asked = costliest(own.places, lambda *each: chart.cost(read(*each)))
-        title = f"Costliest: {place.name}"
-        return draw_still(Request(title, asked.addresses, asked.lanes, place.array), place.itemsize)
-
+    made = (at for at in own.positions() if own.places[at[0]].asked(*at[1:]))
+    most = max(made, key=lambda at: chart.cost(found[at]))
     scene = Scene(WIDTH, chart.bottom)
     steps.draw(scene)
     chart.draw(scene)
@@ -316,7 +297,8 @@ def step_through(
     ]
     words = [Layer(keys, steps.asked), Layer(keys, say), *steps.last_words()]
     return Interactive(
-        title, scene, own_controls(own), layers, words, still, alt.format(profile.kernel_name),
+        title, scene, own_controls(own), layers, words, alt.format(profile.kernel_name),
+        Examples({f"Costliest: {own.places[most[0]].name}": dict(zip(keys, most, strict=True))}),
         clicks=steps.clicks(),
     )  # fmt: skip
 

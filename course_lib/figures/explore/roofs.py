@@ -7,9 +7,9 @@ from math import atan, ceil, degrees, floor, hypot, log2, log10
 from typing import Literal
 
 from course_lib.devices import DEFAULT_SHARED_KIB, DEVICES, MAX_THREADS_PER_BLOCK, Device, device
-from course_lib.figures.formats import roofs_of_formats
 from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene, layers_over
 from course_lib.figures.picture import Picture
+from course_lib.figures.plots import roofs_of_formats
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.roofline import BytesKind, Point, roof, tile_intensity
 
@@ -101,7 +101,7 @@ def explore_roofline(
     return Interactive(
         "Roofline: what a tile could reach if every requested byte came from DRAM",
         _draw(axes, points), controls, layers, words,
-        lambda: _still(start, points, tile, data_type), _ALT,
+        _ALT, draw_still=lambda: _still(start, points, tile, data_type),
     )  # fmt: skip
 
 

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from course_lib.curriculum import TASKS
-from course_lib.figures import style
-from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene
-from course_lib.figures.pen import Looks, Pen, tinted
-from course_lib.figures.picture import Picture
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Examples,
+    Interactive,
+    Layer,
+    Scene,
+)
+from course_lib.figures.interactive.scene import Box
 
 Kind = Literal["load", "wait", "multiply"]
 
 _LEFT, _TOP, _WIDE, _HIGH = 63.0, 44.0, 640.0, 34.0
 _CSS: dict[Kind, str] = {"load": "hatch-a", "wait": "a-soft", "multiply": "c-soft"}
 _STATES: dict[Kind, str] = {"load": "filling", "wait": "full", "multiply": "in use"}
-_LOOKS: dict[Kind, Looks] = {
-    "load": {**tinted(style.BLUE, 0, 0.9), "hatch": "////"},
-    "wait": tinted(style.BLUE, 0.15, 0.9),
-    "multiply": tinted(style.GREEN, 0.4, 0.9),
-}
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,24 @@ class Schedules:
 
     def figure(
         self, title: str, alt: str, controls: tuple[Control, Control],
-        say: Callable[[Plan, int], str], model: str, draw_still: Callable[[], Picture],
+        say: Callable[[Plan, int], str], model: str, key: str, shown: Sequence[str], note: str,
     ) -> Interactive:  # fmt: skip
-        """Choose a plan, and step through time."""
+        """Choose a plan, and step through time; of the plans, the still shows those `shown`."""
         plans = list(self.plans.values())
         keys = [control.key for control in controls]
         layers = [Layer(keys[:1], self._shown), Layer(keys, self._moment)]
         words = (Layer(keys, lambda at, tick: say(plans[at], tick)), Layer((), lambda: model))
-        return Interactive(title, self._draw(), controls, layers, words, draw_still, alt)
+        states = {
+            name: {keys[0]: at, keys[1]: end_of(plan)}
+            for at, (name, plan) in enumerate(self.plans.items())
+            if name in shown
+        }
+        shows = Examples(states, "{total}", self._part, key=key, note=f"{model} {note}")
+        return Interactive(title, self._draw(), controls, layers, words, alt, shows)
+
+    def _part(self, name: str) -> Box:
+        """The rows of a plan."""
+        return 0, 12, 720, _TOP + self.pitch * (rows_of(self.plans[name]) - 1) + _HIGH - 8
 
     def _x(self, tick: float) -> float:
         return _LEFT + _WIDE / self.length * tick
@@ -134,26 +144,6 @@ class Schedules:
                 state[name] = {"class": "lit"}
         return state
 
-    @style.drawn
-    def still(self, names: Sequence[str], title: str, key: str, note: str, alt: str) -> Picture:
-        """Some of the plans below each other, on one axis of time; `{}` in `alt` is their ends."""
-        plans = {name: self.plans[name] for name in names}
-        tick = 7.1 / max(map(end_of, plans.values()))
-        top, heights = 0.82, [0.42 + 0.4 * rows_of(plan) for plan in plans.values()]
-        pen = Pen.card(top + sum(heights) + 0.2, title, key)
-        told = [f"{name}: {end_of(plan)} ticks" for name, plan in plans.items()]
-        for words, plan, height in zip(told, plans.values(), heights, strict=True):
-            pen.write(0.16, top, words, bold=True)
-            for span in plan:
-                box = pen.at(0.2 + tick * span.begin, top + 0.14 + 0.4 * span.row, 1)
-                wide = tick * (span.end - span.begin)
-                box.rectangle(0, 0, wide - 0.02, 0.34, **{**_LOOKS[span.kind], "z": 1})
-                number = span.words.removeprefix("tile ")
-                box.write(wide / 2, 0.17, number, ha="center", bold=True, paper=1.0)
-            top += height
-        pen.footnote(note)
-        return pen.picture(alt.format("; ".join(told)))
-
 
 # --- One, two or three buffers --------------------------------------------------------------------
 
@@ -197,16 +187,10 @@ def explore_double_buffer() -> Interactive:
         ),
         _say_of_buffers,
         "Ticks are a model, not measured: a load takes 3, a multiplication 2.",
-        lambda: BUFFERS.still(
-            _WAYS,
-            "The same four tiles, with one, two and three buffers",
-            "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is multiplied "
-            "there",
-            "A model in ticks, not measured: a load takes 3, a multiplication 2.",
-            "Four tiles are loaded, 3 ticks each, and multiplied, 2 ticks each. {}. With one "
-            "buffer, loads and multiplications take turns. With two, a load runs during a "
-            "multiplication. With three, two loads are in flight at once.",
-        ),
+        "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is multiplied there",
+        _WAYS,
+        "With one buffer, loads and multiplications take turns. With two, a load runs during a "
+        "multiplication. With three, two loads are in flight at once.",
     )
 
 
@@ -263,15 +247,10 @@ def explore_ring() -> Interactive:
         ),
         say_of_ring,
         f"A model: a copy takes {_COPY} ticks, a product {_PRODUCT}.",
-        lambda: RING.still(
-            ("2 stages", "4 stages"),
-            "The same eight tiles through two stages, and through four",
-            "Hatched: a tile is on its way. Light: it is full, and waits. Filled: it is multiplied",
-            f"A model in ticks, not measured: a copy takes {_COPY}, a product {_PRODUCT}.",
-            f"Eight tiles are copied, {_COPY} ticks each, and multiplied, {_PRODUCT} ticks each. "
-            "{}. With two stages the consumers wait for full stages again and again. With four, "
-            "they wait only for the first tile.",
-        ),
+        "Hatched: a tile is on its way. Light: it is full, and waits. Filled: it is multiplied",
+        ("2 stages", "4 stages"),
+        "With two stages the consumers wait for full stages again and again. With four, they wait "
+        "only for the first tile.",
     )
 
 

@@ -7,24 +7,25 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from course_lib import figures  # of which some need matplotlib, and come late
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures.explore.own_requests import (
     Chart,
     draw_headline,
     headline,
+    panel_of,
     step_through,
 )
 from course_lib.figures.interactive import (
     Changes,
     Control,
+    Examples,
     Interactive,
     Scene,
     layers_over,
     painted,
 )
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Footprint, footprint_of
+from course_lib.figures.requests import Footprint, Request, footprint_of
 from course_lib.wording.words import counted, stretches
 
 WIDTH = 720
@@ -232,8 +233,26 @@ def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0,
         "sectors of memory that they move.",
         footprint_of,
         lambda top, found: SectorMap(top, max(len(each.lines) for each in found)),
-        lambda request, itemsize: figures.lane_to_sector(request, itemsize=itemsize),
     )
+
+
+def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
+    """One or two requests: the lanes, the lines, the sectors that move and the bytes that are used.
+
+    Raises ValueError if there are not one or two requests.
+    """
+    from course_lib.figures.interactive.still import draw_still  # late: it needs matplotlib
+
+    if len(requests) not in (1, 2):
+        raise ValueError(f"One or two requests fit a picture, not {len(requests)}.")
+    panels, told = [], []
+    for request in requests:
+        found = request.footprint(itemsize)
+        chart = SectorMap(56, len(found.lines))
+        panels.append(panel_of(request, itemsize, chart, found))
+        told.append(f"{request.title}: {chart.verdict(found)}")
+    words = " ".join(told)
+    return draw_still("What one warp asks for", panels, f"What one warp asks of memory. {words}")
 
 
 # -- a pattern -----------------------------------------------------------------------------------
@@ -282,9 +301,17 @@ def _of_a_pattern() -> Interactive:
     )
     return Interactive(
         "Sectors: what one load of a warp moves",
-        scene, controls, layers, words, _pattern_still,
+        scene, controls, layers, words,
         "The 32 lanes of a warp in a row; below them the lines of memory that they ask for, four "
         "sectors each, with the sectors that are moved and the bytes that are used.",
+        Examples(
+            {name: {"pattern": names.index(pattern), "offset": offset}
+             for name, (pattern, offset) in _EXAMPLES.items()},
+            "{number}, {detail}",
+            lambda name: (0, _TOP + 74, WIDTH, 236 if name in _TALL else 90), 2,
+            f"Each row is a line of {CACHE_LINE_BYTES} bytes. Tinted sectors are moved, marked "
+            "bytes used",
+        ),
     )  # fmt: skip
 
 
@@ -296,17 +323,13 @@ def formula(pattern: str, offset: int) -> str:
     return f"{element[:-1]} + {offset}]" if offset else element
 
 
-def _pattern_still() -> Picture:
-    from course_lib.figures.stills import sector_examples  # late: it needs matplotlib
-
-    examples = (
-        ("32 neighbours", "neighbours: x[i]", 0),
-        ("off by one", "neighbours: x[i]", 1),
-        ("stride 2", "stride 2: x[2·i]", 0),
-        ("four rows of 8", "rows of 8: X[i // 8, i % 8]", 0),
-        ("all the same", "all the same: x[0]", 0),
-        ("a column", f"a column, rows of {MATRIX_WIDTH}: X[i, 0]", 0),
-    )
-    return sector_examples(
-        [(name, pattern_footprint(pattern, 4, offset)) for name, pattern, offset in examples]
-    )
+_TALL = ("four rows of 8", "a column")  # whose lines need all the room
+# By their names the pattern and the shift.
+_EXAMPLES = {
+    "32 neighbours": ("neighbours: x[i]", 0),
+    "off by one": ("neighbours: x[i]", 1),
+    "stride 2": ("stride 2: x[2·i]", 0),
+    "four rows of 8": ("rows of 8: X[i // 8, i % 8]", 0),
+    "all the same": ("all the same: x[0]", 0),
+    "a column": (f"a column, rows of {MATRIX_WIDTH}: X[i, 0]", 0),
+}

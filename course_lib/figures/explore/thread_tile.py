@@ -9,18 +9,16 @@ from course_lib.devices import (
     WARP_SIZE,
     Device,
 )
-from course_lib.figures import style
 from course_lib.figures.interactive import (
     Changes,
     Control,
+    Examples,
     Grid,
     Interactive,
     Layer,
     Scene,
     layers_over,
 )
-from course_lib.figures.pen import Pen
-from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted
 
 _SIZES = (1, 2, 4, 8, 16)
@@ -57,10 +55,17 @@ def explore_register_tile() -> Interactive:
     )
     return Interactive(
         "A thread's tile: how many loads for each multiply-add?",
-        _draw(), controls, layers, words, _still,
+        _draw(), controls, layers, words,
         "A column of A next to a grid of running totals, and a row of B above the grid. Each "
         "total gets the product of its row's value of A and its column's value of B. Bars "
         "compare loads per multiply-add with a thread that owns one output.",
+        Examples(
+            {f"{tm} × {tn} outputs": {"tm": _SIZES.index(tm), "tn": _SIZES.index(tn)}
+             for tm, tn in ((1, 1), (8, 1), (8, 8))},
+            "{ratio value} loads each", lambda _: (30, 50, 240, 165), 3,
+            "Each value of A meets each value of B in a running total that stays in a register",
+            _CAUTION,
+        ),
     )  # fmt: skip
 
 
@@ -202,49 +207,6 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
             "still take time."
         )
     return f"Shared memory alone limits the {row.name} to {share:.1%} of its peak."
-
-
-# --- The still ------------------------------------------------------------------------------------
-
-
-@style.drawn
-def _still() -> Picture:
-    """Three thread tiles side by side: one output, a column of eight, eight by eight."""
-    tiles = ((1, 1), (8, 1), (8, 8))
-    pen = Pen.card(
-        3.9,
-        "One step of k: what a thread loads, and what it multiplies",
-        "Each value of A meets each value of B in a running total that stays in a register",
-    )
-    for number, (rows, columns) in enumerate(tiles):
-        _draw_tile(pen, 0.75 + 2.4 * number, rows, columns)
-    pen.footnote("Counted by hand, one load for each value; a compiler may load wider.")
-    told = "; ".join(
-        f"{rows} × {columns} outputs: {_loads(rows, columns)} loads for "
-        f"{_products(rows, columns)}, {_ratio(rows, columns):.4g} loads each"
-        for rows, columns in tiles
-    )
-    return pen.picture(f"Loads from shared memory in one step of k by a thread's tile. {told}.")
-
-
-def _draw_tile(pen: Pen, left: float, rows: int, columns: int) -> None:
-    top, cell = 1.1, 0.19
-    a, b, c = (pen.at(left + x, top + y, cell) for x, y in ((-0.3, 0), (0, -0.3), (0, 0)))
-    for row in range(rows):
-        a.cell(row, 0, face=style.BLUE, edge=style.PAPER)
-    for column in range(columns):
-        b.cell(0, column, face=style.ORANGE, edge=style.PAPER)
-        for row in range(rows):
-            c.cell(row, column, face=style.tint(style.GREEN, 0.3), edge=style.GREEN)
-    pen.write(left - 0.2, top - 0.1, "A", ha="center")
-    pen.write(left - 0.05, top - 0.2, "B", ha="right")
-    pen.write(left - 0.3, 2.86, f"{rows} × {columns} outputs", bold=True)
-    lines = (
-        f"{_loads(rows, columns)} loads for {_products(rows, columns)}",
-        f"{_ratio(rows, columns):.4g} loads per multiply-add",
-    )
-    for number, line in enumerate(lines):
-        pen.write(left - 0.3, 3.08 + 0.2 * number, line)
 
 
 def _products(rows: int, columns: int) -> str:

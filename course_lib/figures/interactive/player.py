@@ -17,7 +17,7 @@ from course_lib.figures.interactive.layers import (
     table_of_patches,
     table_of_words,
 )
-from course_lib.figures.interactive.scene import PACKAGE, Changes, Scene
+from course_lib.figures.interactive.scene import PACKAGE, Box, Changes, Panel, Scene
 from course_lib.figures.picture import Picture
 from course_lib.web import escape, fragment, read_beside
 
@@ -25,6 +25,21 @@ MAX_BYTES = 300_000  # DESIGN §6; a notebook holds several, and so does a page 
 
 _LETTERS_PER_LINE = 92  # of the words, in a notebook's column
 _PATTERNS = ("hatch", "hatch-a", "hatch-b", "hatch-c", "hatch-trouble", "dots")
+
+
+@dataclass(frozen=True)
+class Examples:
+    """What the still of a figure shows: one state, or several with their names."""
+
+    # by name the positions of the controls; those that are not named stand where they start
+    states: Mapping[str, Mapping[str, int]] = field(default_factory=lambda: {"": {}})
+    # what stands below the name, with words of the picture: "{total} ticks"; in the text, too
+    told: str = ""
+    part: Callable[[str], Box] | None = None  # of the scene, if not all of it; by its name
+    across: int = 1  # how many stand beside each other
+    key: str = ""  # what stands below the title
+    note: str = ""  # and below the pictures; in the text, too
+    scene: Scene | None = None  # with more in it than the one to play with
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +53,10 @@ class Interactive:
     layers: Sequence[Layer]
     # the state in words, one layer or several, whose sentences are joined
     words: Layer | Sequence[Layer]
-    # draws the picture that stands alone, where HTML is not shown
-    draw_still: Callable[[], Picture]
     alt: str  # what the interactive picture shows, for those who can't see it
+    # the picture that stands alone, where HTML is not shown: what it shows, or what draws it
+    shows: Examples = Examples()
+    draw_still: Callable[[], Picture] | None = None
     # {name of an element: (key of a control, position)}: clicking it sets the control
     clicks: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
@@ -60,7 +76,25 @@ class Interactive:
     @cached_property
     def still(self) -> Picture:
         """The picture that stands alone."""
-        return self.draw_still()
+        # Late: it needs matplotlib, which a browser has not.
+        from course_lib.figures.interactive.still import draw_still
+
+        if self.draw_still is not None:
+            return self.draw_still()
+        shows, panels, told = self.shows, [], []
+        for name, at in shows.states.items():
+            state = self.state(**at)
+            texts = {each: patch["text"] for each, patch in state.items() if "text" in patch}
+            words = [line for line in (name, shows.told.format_map(texts)) if line]
+            part = shows.part(name) if shows.part else None
+            panels.append(Panel(shows.scene or self.scene, state, words, part))
+            told.append(": ".join(words if shows.told else [*words, self.sentence(**at)]))
+        said = "; ".join(told) + "." if shows.told else " ".join(told)
+        alt = " ".join(dict.fromkeys(each for each in (self.alt, said, shows.note) if each))
+        below = shows.note if shows.part else self.sentence(**at)
+        return draw_still(
+            self.title, panels, alt, across=shows.across, subtitle=shows.key, below=below
+        )
 
     @property
     def size_bytes(self) -> int:

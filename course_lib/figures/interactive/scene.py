@@ -20,6 +20,7 @@ from course_lib.web import escape, read_beside
 
 Value = str | int | float | bool | None
 Changes = dict[str, dict[str, Any]]  # by the name of an element its new attributes
+Box = tuple[float, float, float, float]  # left, top, width, height
 PACKAGE = "course_lib.figures.interactive"
 
 # What a state may change, beside "text", "class" and "hidden".
@@ -97,10 +98,12 @@ class Scene:
         self._add("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2}, css, name)
 
     def path(
-        self, d: str, css: str = "", name: str | None = None, label: str | None = None
-    ) -> None:
+        self, d: str, css: str = "", name: str | None = None, label: str | None = None,
+        opacity: float = 1,
+    ) -> None:  # fmt: skip
         """Any outline, in SVG's path language ("M x y L x y …")."""
-        self._add("path", {"d": d}, css, name, label)
+        thinned: dict[str, Value] = {"opacity": opacity} if opacity < 1 else {}
+        self._add("path", {"d": d, **thinned}, css, name, label)
 
     def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """A straight arrow; its head is part of the path."""
@@ -116,6 +119,28 @@ class Scene:
             attributes["text-anchor"] = anchor
         _one_line(words)
         self._add("text", attributes, css, name).text = words
+
+    def lines(
+        self, x: float, y: float, words: Iterable[str], css: str = "small", pitch: float = 19,
+        anchor: str = "start",
+    ) -> None:  # fmt: skip
+        """Lines of words, one below the other."""
+        for number, line in enumerate(words):
+            self.text(x, y + pitch * number, line, css, anchor)
+
+    def key(
+        self, x: float, y: float, entries: Iterable[tuple[str, str]], *, across: bool = False
+    ) -> tuple[float, float]:
+        """Small squares and what they mean, one below the other or beside it; where it ends."""
+        for css, words in entries:
+            lines = words.split("\n")
+            self.rect(x, y - 9, 17, 17, css)
+            self.lines(x + 25, y + 4, lines, pitch=16)
+            if across:
+                x += 56 + 7.2 * max(map(len, lines))
+            else:
+                y += 28 + 12 * (len(lines) - 1)
+        return x, y
 
     def cell(
         self, x: float, y: float, w: float, h: float, words: str, css: str = "cell",
@@ -138,6 +163,10 @@ class Scene:
     def markup(self, changes: Changes) -> str:
         """Everything inside the <svg>, with these changes to the named elements."""
         return "\n".join(child.markup(changes) for child in self._root.children)
+
+    def elements_drawn(self) -> Sequence[Element]:
+        """The outermost parts, in the order in which they are drawn."""
+        return self._root.children
 
     def all_elements(self) -> Iterator[Element]:
         """Every part, named or not."""
@@ -168,13 +197,27 @@ class Scene:
         return element
 
 
+@dataclass(frozen=True)
+class Panel:
+    """A scene in one of its states, or a part of it, with lines of words above."""
+
+    scene: Scene
+    changes: Changes
+    words: Sequence[str] = ()  # the first in bold
+    part: Box | None = None
+
+    @property
+    def box(self) -> Box:
+        return self.part or (0, 0, self.scene.width, self.scene.height)
+
+
 def tidy_value(attribute: str, value: Value) -> Value:
     """A value as the page shall hold it: short numbers, one line, known classes."""
     if isinstance(value, float) or (hasattr(value, "item") and not isinstance(value, str)):
         number = float(value)  # type: ignore[arg-type]
         if not math.isfinite(number):
             raise ValueError(f"{attribute} is {number}: a picture needs a finite number.")
-        rounded = round(number, 1)
+        rounded = round(number, 2 if attribute == "opacity" else 1)
         return int(rounded) if rounded == int(rounded) else rounded
     if attribute == "text":
         _one_line(str(value))
@@ -262,6 +305,15 @@ class Grid:
         for cell in product(range(self.shape[0]), range(self.shape[1])):
             box = (*self.corner(*cell), self.wide, self.high)
             scene.cell(*box, words(cell), "cell", f"small {css}".strip(), self.name(cell))
+
+    def number(self, scene: Scene) -> None:
+        """Small indices beside the rows and above the columns."""
+        for row in range(self.shape[0]):
+            x, y = self.corner(row + 0.5, 0)
+            scene.text(x - 8, y + 4.5, str(row), "small muted", "end")
+        for column in range(self.shape[1]):
+            x, y = self.corner(0, column + 0.5)
+            scene.text(x, y - 6, str(column), "small muted", "middle")
 
     def box(self, row: int, column: int, rows: int = 1, columns: int = 1) -> str:
         """The outline of a rectangle of cells, as a path."""

@@ -7,10 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from course_lib.figures import style
-from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene
-from course_lib.figures.pen import Pen
-from course_lib.figures.picture import Picture
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Examples,
+    Interactive,
+    Layer,
+    Scene,
+)
 
 _PHASES = ("its scores", "shrink", "add")
 _LEFT, _WIDE, _RIGHT = 44.0, 470.0, 545.0
@@ -68,11 +72,18 @@ def watch_online_softmax(
         (Control("at", "moment", moments, start=len(_PHASES) - 1, kind="steps"),),
         [Layer(("at",), partial(_moment, row))],
         Layer(("at",), partial(_sentence, row)),
-        draw_still=partial(_still, row),
-        alt="Above, the scores of one query as dots, tile by tile, and a line at the largest "
+        "Above, the scores of one query as dots, tile by tile, and a line at the largest "
         "so far. Below, their weights as bars. When a tile has a larger score, all older "
         "bars shrink by one factor.",
-    )
+        Examples(
+            {f"tile {tile}": {"at": len(_PHASES) * (tile + 1) - 1}
+             for tile in range(len(row.kept))},
+            "top {top}, factor {factor}, total {total}, mixed {mixed}",
+            lambda _: (_LEFT - 4, _WEIGHTS - 4, _WIDE + 8, _HIGH + 8), 2,
+            "Bars: the weights exp(score − top) so far. A larger score makes all older ones shrink",
+            "Sums and mixtures as the kernels stored them.",
+        ),
+    )  # fmt: skip
 
 
 def _row(scores: np.ndarray, kept: np.ndarray, mixed: np.ndarray) -> _Row:
@@ -182,47 +193,3 @@ def _sentence(row: _Row, at: int) -> str:
         "The factor is exp(0) = 1: nothing shrinks.",
     )
     return words[phase]
-
-
-# --- The still ------------------------------------------------------------------------------------
-
-
-@style.drawn
-def _still(row: _Row) -> Picture:
-    """The weights after each tile, one row of bars below the other."""
-    high, top = 0.34, 0.95
-    pen = Pen.card(
-        top + (high + 0.14) * len(row.kept) + 0.3,
-        "What is kept of one query, after each tile",
-        "Bars: the weights exp(score − top) so far. A larger score makes all older ones shrink",
-    )
-    for x, name in ((5.35, "top"), (5.95, "factor"), (6.55, "total"), (7.15, "mixed")):
-        pen.write(x, top - 0.2, name, ha="center", colour=style.GREY)
-    for tile, kept in enumerate(row.kept):
-        y = top + (high + 0.14) * tile + high
-        pen.write(0.2, y - high / 2, f"tile {tile}")
-        _bars(pen, row, tile, y, high)
-        numbers = (kept.top, kept.factor, kept.total, kept.mixed)
-        for x, number in zip((5.35, 5.95, 6.55, 7.15), numbers, strict=True):
-            pen.write(x, y - high / 2, _told(number), ha="center")
-    pen.footnote("Sums and mixtures as the kernels stored them.")
-    told = "; ".join(
-        f"tile {tile}: top {_told(each.top)}, factor {_told(each.factor)}, total "
-        f"{_told(each.total)}"
-        for tile, each in enumerate(row.kept)
-    )
-    return pen.picture(
-        f"The weights of {len(row.scores)} scores in {len(row.kept)} tiles, after each tile as a "
-        f"row of bars. Where top grows, all bars of the row above appear again, smaller by "
-        f"one factor. {told}."
-    )
-
-
-def _bars(pen: Pen, row: _Row, tile: int, y: float, high: float) -> None:
-    wide = 4.1 / len(row.scores)
-    for number, score in enumerate(row.scores[: row.seen(tile)]):
-        tall = high * math.exp(score - row.kept[tile].top)
-        colour = style.ORANGE if number >= tile * row.tile else style.BLUE
-        face, x = style.tint(colour, 0.75), 0.8 + wide * number
-        pen.rectangle(x, y - tall, wide * 0.8, tall, face=face, edge="none")
-    pen.line((0.8, y), (4.9, y), colour=style.GREY, line=0.6)

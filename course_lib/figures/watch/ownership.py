@@ -1,12 +1,9 @@
 """Let a reader click a tile of C and a thread of its block, and see who owns what."""
 
-from typing import Any
-
 import numpy as np
 
 from course_lib.emulator import Kernel
 from course_lib.figures.interactive import Control, Interactive
-from course_lib.figures.picture import Picture
 from course_lib.figures.watch.kernels import (
     PLAIN,
     NothingToDraw,
@@ -18,7 +15,7 @@ from course_lib.figures.watch.kernels import (
     read_kernel,
     small_matrices,
 )
-from course_lib.figures.watch.ownership_scene import Ownership, OwnerStory, ownership
+from course_lib.figures.watch.ownership_scene import OwnerStory, ownership
 from course_lib.registry.exercise import Launch
 
 LONGEST_SIDE = 64
@@ -86,11 +83,10 @@ def _figure(kernel: Kernel, launch: Launch, shape: tuple[int, int, int]) -> Inte
         ],
         story.layers(),
         story.words(),
-        draw_still=lambda: _still(owned, story.first, story.start_thread),
         alt=f"C with {shape[0]} × {shape[1]} elements, cut into what each of "
         f"{len(owned.blocks)} blocks has written; beside it the {threads} threads of the chosen "
         "block with their warps. The chosen thread's element is lit, and its row of A and column "
-        "of B.",
+        f"of B. {' · '.join(story.facts)}.",
         clicks=story.clicks(),
     )
 
@@ -128,17 +124,3 @@ def _check_launch(launch: Launch) -> None:
             f"{MOST_BLOCKS} blocks and {MOST_THREADS} threads in all. Take a smaller C, or larger "
             "blocks."
         )
-
-
-def _still(owned: Ownership, block: int, thread: int) -> Picture:
-    """The regular mapping has its picture; any other is shown as a map of what was written."""
-    from course_lib.figures.grids import grid_of_threads  # late: they need matplotlib
-    from course_lib.figures.stills import map_of_owners
-
-    if owned.mapping and len(owned.blocks) <= 48 and not owned.wrong.any():
-        chosen = (owned.blocks[block], owned.place(thread))
-        x_is: Any = owned.mapping
-        return grid_of_threads(
-            owned.grid, owned.block, owned.shape, thread=chosen, x_is=x_is, first_warp=False
-        )
-    return map_of_owners(owned)

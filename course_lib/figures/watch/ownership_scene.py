@@ -251,17 +251,22 @@ class OwnerStory:
                 middle = self.seats.y + (first // wide + last // wide + 1) / 2 * seat
                 scene.text(self.seats.right + 6, middle + 4, f"warp {warp}", "small")
 
-    def _draw_facts(self, scene: Scene) -> None:
-        owned, y = self.owned, self.bottom + 46
+    @property
+    def facts(self) -> tuple[str, str]:
+        """The launch, and what it leaves out."""
+        owned = self.owned
         (gx, gy), (bx, by) = owned.grid, owned.block
         rows, columns = owned.shape
         warps = counted(owned.warps, "warp")
-        facts = (
+        return (
             f"grid {gx} × {gy} = {gx * gy} blocks · {bx} × {by} = {owned.threads} threads per "
             f"block ({warps})",
             f"{len(owned.deeds)} threads for {rows * columns} elements · {self._left_out()}",
         )
-        for line, words in enumerate(facts):
+
+    def _draw_facts(self, scene: Scene) -> None:
+        y = self.bottom + 46
+        for line, words in enumerate(self.facts):
             scene.text(14, y + 20 * line, words, "small muted")
         trouble = self._trouble()
         if trouble:

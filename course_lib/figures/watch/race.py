@@ -10,8 +10,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.figures.interactive import Control, Interactive, Layer
-from course_lib.figures.picture import Picture
+from course_lib.figures.interactive import Control, Examples, Interactive, Layer
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
 from course_lib.figures.watch.kernels import (
     MOST_BARRIERS,
@@ -114,8 +113,8 @@ def watch_race(kernel: object = None, *, tile: int = 8, task: str = "") -> Inter
             Layer(["barriers"], story.patch_code),
         ],
         [Layer(["barriers", "order", "at"], story.words)],
-        draw_still=lambda: _still(setup, variants, races, shown, story.warps),
-        alt=_ALT + f"of {setup.output} that are wrong in the end.",
+        _ALT + f"of {setup.output} that are wrong in the end.",
+        _examples(setup, variants, story),
     )
 
 
@@ -196,7 +195,10 @@ def _check(setup: Setup, in_order: Showing) -> None:
         raise NothingToDraw(f"The run of {name} has too many phases to draw as lanes of time.")
 
 
-def _variants(kernel: Kernel) -> list[tuple[str, tuple[int, ...], Kernel]]:
+Variants = list[tuple[str, tuple[int, ...], Kernel]]
+
+
+def _variants(kernel: Kernel) -> Variants:
     """The kernel as it is, without each of its barriers, and without any: name, lines, kernel."""
     lines = barrier_lines(kernel)
     whole = "as it is" if len(lines) != 2 else "both in place"
@@ -210,28 +212,20 @@ def _variants(kernel: Kernel) -> list[tuple[str, tuple[int, ...], Kernel]]:
     return [(name, removed, without_barriers(kernel, removed)) for name, removed in found]
 
 
-def _still(
-    setup: Setup,
-    variants: list[tuple[str, tuple[int, ...], Kernel]],
-    races: list[Any],
-    shown: dict[tuple[int, int], Showing],
-    warps: int,
-) -> Picture:
-    """The runs without one barrier each, one under the other; a sentence where nothing races."""
-    from course_lib.figures.stills import (
-        lines_of_text,  # late: they need matplotlib
-        races_in_time,
-    )
-
-    runs = [
-        (f"{name}: {setup.output} in the end {_result(shown[v, 1])}", shown[v, 1])
+def _examples(setup: Setup, variants: Variants, story: RaceStory) -> Examples:
+    """The ends of the runs without one barrier each that race; if none does, of the last run."""
+    ends = {
+        f"barriers: {name}: {setup.output} in the end {_result(story.shown[v, 1])}": {
+            "barriers": v,
+            "at": len(story.shown[v, 1].beats),
+        }
         for v, (name, removed, _) in enumerate(variants)
-        if races[v] and (len(removed) == 1 or v == 0)
-    ]
-    if not runs:
-        told = f"If any one barrier of {setup.kernel.name} is removed, there is still no race."
-        return lines_of_text("No race to watch", [told])
-    return races_in_time(runs, warps)
+        if story.races[v] and (len(removed) == 1 or v == 0)
+    }
+    if ends:
+        return Examples(ends, part=lambda _: (0, 0, 720, story.below - 16))
+    last = len(variants) - 1
+    return Examples({"": {"barriers": last, "at": len(story.shown[last, 1].beats)}})
 
 
 def _result(run: Showing) -> str:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.emulator import Kernel
-from course_lib.figures.interactive import Control, Interactive, Layer
-from course_lib.figures.picture import Picture
+from course_lib.figures.interactive import Control, Examples, Interactive, Layer
 from course_lib.figures.watch.kernels import (
     LARGEST_TILE,
     TILED,
@@ -81,10 +80,10 @@ def step_through_k(
         [Control("at", "phase", story.labels(), kind="steps")],
         [Layer(["at"], story.patch)],
         Layer(["at"], story.words),
-        draw_still=lambda: _still(plan, way, bool(wrong.any())),
         alt=f"The matrices A, B and C, the tiles in shared memory and the running totals of block "
         f"({x}, {y}) of {plan.kernel.name}, phase by phase: load, barrier, multiply, barrier, and "
         "in the end the store.",
+        shows=Examples({"": {"at": len(way.stages) - 1}}, note=story.first_sums()),
     )
 
 
@@ -217,35 +216,3 @@ def _check(way: Walk, plan: Walkthrough) -> None:
     across = sum(shape[-1] + 2 for shape in shapes) + plan.tile[1]
     if across > _ACROSS or any(len(shape) > 2 or max(shape) > LONGEST_SIDE for shape in shapes):
         raise NothingToDraw(f"The shared arrays of {name} are too large to draw: {shapes}.")
-
-
-# -- the still -----------------------------------------------------------------------------------
-
-
-def _still(plan: Walkthrough, way: Walk, is_wrong: bool) -> Picture:
-    """The strip of steps where it fits and says what the run did, else the way of the block."""
-    from course_lib.figures.attention import block_tiles  # late: they need matplotlib
-    from course_lib.figures.steps import k_steps
-
-    a, b, _ = plan.matrices
-    high, wide, deep = plan.tile
-    x, y = plan.block
-    mine = a[y * high : (y + 1) * high], b[:, x * wide : (x + 1) * wide]
-    recorded = _totals_by_step(way, (mine[0].shape[0], mine[1].shape[1]))
-    fits = (
-        plan.block == (0, 0)
-        and max(mine[0].shape + mine[1].shape) <= 6
-        and way.steps == -(-a.shape[1] // deep) <= 2
-    )
-    if fits and recorded is not None and not is_wrong:
-        return k_steps(*mine, deep, totals=recorded)
-    return block_tiles((*plan.matrices[2].shape, a.shape[1]), plan.tile, block=plan.block)
-
-
-def _totals_by_step(way: Walk, shape: tuple[int, int]) -> np.ndarray | None:
-    """The totals after each step, [step, row, column]; None if they are not one per output."""
-    if len(way.owners) != shape[0] * shape[1] or not way.accumulator:
-        return None
-    ends = {stage.step: stage for stage in way.stages if stage.kind == "multiply"}
-    order = [way.lanes.tolist().index(lane) for lane in sorted(way.owners, key=way.owners.get)]  # type: ignore[arg-type]
-    return np.array([ends[step].totals[order].reshape(shape) for step in sorted(ends)])

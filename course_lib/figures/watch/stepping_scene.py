@@ -19,6 +19,7 @@ _CHIPS = (
 )
 _STRIP = 86  # where the matrices begin
 _LEFT = 14
+_SUMS = 8  # that are told of a picture
 
 
 @dataclass(eq=False)
@@ -246,6 +247,11 @@ class StepStory:
             before = self.stages[at - 1].totals[place]
             return f"{self._who()}, {name}: {_addition(before, stage.products, after)}"
         return f"{self._who()}, {name}: total {_shown(after)}"
+
+    def first_sums(self) -> str:
+        """What the followed thread adds in the first phases of multiplying."""
+        phases = [at for at, stage in enumerate(self.stages) if stage.kind == "multiply"]
+        return "; ".join(filter(None, map(self._sum, phases[:_SUMS])))
 
     def words(self, at: int) -> str:
         stage = self.stages[at]
