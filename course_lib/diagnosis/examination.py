@@ -16,7 +16,7 @@ from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART, OUTSIDE, is_misaligned
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
-from course_lib.diagnosis.faults import out_of_bounds, traced
+from course_lib.diagnosis.faults import traced
 from course_lib.diagnosis.faults.indices import depends_on_rounding, lost_number
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.holds import what_holds
@@ -280,7 +280,7 @@ class Examination:
         found = answer.told_of_barriers(found, self.source)
         if not numbers_right and not _has_errors(found):
             found.append(wrong_result(self.launcher, trials))
-        if not numbers_right:
+        if not numbers_right or any(each.code in OUTSIDE for each in found):
             self.early(self.seen_so_far(found, trials))
             found = with_causes(self.launcher, found, trials)
         works = exact is not None and _works(exact)
@@ -366,7 +366,7 @@ class Examination:
         # larger ones make better examples.
         apart = [finding for finding in first if finding.code == APART]
         own = self.source.own_arrays()
-        return out_of_bounds.one_for_each_array([*apart, *later, *first], own)
+        return traced.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks

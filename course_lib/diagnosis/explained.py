@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,7 +32,7 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, exact_of, runs_out, telling
+from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, runs_out, telling
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
@@ -70,7 +71,7 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
     """Is it told what number is a limit, beyond which alone the answer is wrong?"""
-    wrong = [trial for trial in trials if not trial.right]
+    wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
     beyond = bool(wrong) and all(trial.case.along is not None for trial in wrong)
     return beyond and first.code != "wrong-result"
 
@@ -161,13 +162,22 @@ class CauseSearch:
     def ranks(self) -> dict[int, int]:
         """The lines to which the numbers point, each with its rank from 0 on."""
         seen = self.idea or (None if self.seen.code in NUMBERS else self.seen)
-        known = [seen.line] if seen and seen.line else []
+        known = self.known_lines(seen) if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
         errors = (error for trial in self.trials for error in trial.errors)
         leaving = {e.line for e in errors if e.code == "out-of-bounds-write" and e.line}
         lossy = self.launcher.limits.lossy_casts()
         lines = dict.fromkeys([*lossy, *known, *sorted(leaving), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
+
+    def known_lines(self, seen: Finding) -> list[int]:
+        """The line of what was seen; before it, where an array is left, the tests around."""
+        source, lines = self.launcher.source, []
+        statement = source.at_line(seen.line or 0) if seen.code in OUTSIDE else None
+        for test, line in source.conditions(statement) if statement else ():
+            named = source.assignments(test.id) if isinstance(test, ast.Name) else ()
+            lines += [line, *(each.lineno for each in named)]
+        return [*lines, seen.line or 0]
 
     @cached_property
     def telling(self) -> Fact | None:

@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import (
     REPEATED,
@@ -24,7 +22,7 @@ from course_lib.diagnosis.costs.measured import (
     severity_of,
 )
 from course_lib.diagnosis.costs.words import WHY, tell
-from course_lib.diagnosis.source.source import Source, Threads, value_in
+from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import indices_of, root_name
 from course_lib.wording.findings import Finding, Severity
 from course_lib.wording.sentences import say
@@ -113,16 +111,9 @@ def _why(measured: Measured, access: ast.Subscript, shape: Sequence[int]) -> str
 
 
 def _walks_down(measured: Measured, access: ast.Subscript) -> bool:
-    """Does each lane of the first warp take another row, and all of them one column?"""
-    source, lanes = measured.source, np.arange(BANKS)
-    warp = Threads((lanes, 0, 0), (0, 0, 0), measured.profile.block, measured.profile.grid)
-    indices = indices_of(access)
-    if len(indices) != 2 or source.differs_between_threads(indices[1]):
-        column = value_in(source, indices[-1], warp)
-        if column is None or np.unique(column).size > 1:
-            return False
-    row = value_in(source, indices[0], warp)
-    return row is None or np.unique(row).size == BANKS
+    """Does each lane of a warp take another row, and all of them one column?"""
+    moves = [measured.source.moves_with([index]) for index in indices_of(access)]
+    return len(moves) == 2 and "threadIdx.x" in moves[0] - moves[1]
 
 
 def _shape(measured: Measured, name: str) -> Sequence[int]:

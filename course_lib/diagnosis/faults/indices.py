@@ -10,13 +10,11 @@ import numpy as np
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults.out_of_bounds import line_of
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.source.source import Source, Threads, value_in
+from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import (
     flat,
-    indices_of,
     names_in,
     outside,
     part_of,
@@ -70,7 +68,7 @@ def explain_float64(each: Finding, source: Source) -> Finding:
         return each
     in_array = source.makes_array(source.at_line(origin))
     kind = "float64 in an array" if in_array else "float64"
-    return tell.again(kind, each, origin, line=line_of(each))
+    return tell.again(kind, each, origin, line=Line(each.line or 0))
 
 
 def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
@@ -161,7 +159,7 @@ def _is_float(typing: Typing, node: ast.expr) -> bool:
     return isinstance(kind, np.dtype) and kind.kind == "f"
 
 
-# --- Indices for rows of another length, set by given lines, or alike for two threads -------------
+# --- Indices for rows of another length, or set by given lines ------------------------------------
 
 
 EXPLAINED = ("uninitialised-read", "out-of-bounds-read", "out-of-bounds-write")
@@ -238,58 +236,6 @@ def explain_given_line(each: Finding, exercise: Exercise, source: Source) -> Fin
 def _is_plain(node: ast.AST) -> bool:
     """Is it a statement that contains no other statements?"""
     return isinstance(node, ast.stmt) and not hasattr(node, "body")
-
-
-def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Finding:
-    """A race of two threads that store on one line, explained by the number that they share.
-
-    That is a variable made of the thread's index along two axes, from which alone the indices of
-    the store follow. Anything else leaves the finding as it is.
-    """
-    same_line = each.line == each.other_line and len(set(each.blocks)) < 2
-    if each.code != "race-write-after-write" or not same_line or len(each.threads) != 2:
-        return each
-    stores = source.accesses(each.cell.split("[", 1)[0], store=True)
-    store = next((access for access in stores if access.lineno == each.line), None)
-    if store is None:
-        return each
-    for name in sorted(source.everything_behind(store)):
-        made = source.assignments(name)
-        value = _value_of(source, name)
-        if value is None or len(_axes_in(source, value)) < 2:
-            continue
-        if any(_axes_in(source, index, name) for index in indices_of(store)):
-            continue
-        numbers = {
-            value_in(source, value, Threads(thread, block_size=block)) for thread in each.threads
-        }
-        if len(numbers) == 1 and None not in numbers:
-            line = made[0].lineno
-            words = {"name": name, "number": numbers.pop(), "line": Line(line)}
-            return tell.again("one number for two threads", each, line, **words)
-    return each
-
-
-def _value_of(source: Source, name: str) -> ast.expr | None:
-    """What a variable is set to, if that is one place."""
-    assigned = source.assignments(name)
-    if len(assigned) != 1 or not isinstance(assigned[0], ast.Assign):
-        return None
-    return part_of(assigned[0], name)
-
-
-def _axes_in(source: Source, value: ast.AST, but_for: str = "", depth: int = 4) -> set[str]:
-    """The axes of threadIdx that an expression is made of, not by way of one variable."""
-    found: set[str] = set()
-    for part in ast.walk(value):
-        if isinstance(part, ast.Attribute) and part.attr in "xyz":
-            if isinstance(part.value, ast.Attribute) and part.value.attr == "threadIdx":
-                found.add(part.attr)
-        elif isinstance(part, ast.Name) and part.id != but_for and depth:
-            behind = _value_of(source, part.id)
-            if behind is not None:
-                found |= _axes_in(source, behind, but_for, depth - 1)
-    return found
 
 
 # --- A thread's own number, lost to a narrow type or to a loop of the same name -------------------

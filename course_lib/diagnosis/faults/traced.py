@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults import indices, out_of_bounds, thread_tests
+from course_lib.diagnosis.faults import indices, thread_tests
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.trial import Trial, all_have_work
+from course_lib.diagnosis.trial import Trial
 from course_lib.emulator.observers.findings import touching
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import Line
@@ -125,10 +124,7 @@ def keep_causes(
     if orderly:
         follows += ("uninitialised-read",)
     kept = [finding for finding in faults if finding.code not in follows]
-    # A test that lets threads out of an array is told by them, before what it keeps from writing.
-    told = (cause.code, cause.line) if cause.code not in OUTSIDE else ()
-    let_out = [finding for finding in kept if (finding.code, finding.line) == told]
-    return by_importance(once([*let_out, cause, *kept]))
+    return by_importance(once([cause, *kept]))
 
 
 def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
@@ -215,6 +211,20 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     return list(seen.values())
 
 
+def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[Finding]:
+    """Of the accesses outside an array that the kernel makes itself the first one; a write first.
+
+    Where an array is too small, or filled with the wrong index, all the others only follow.
+    """
+    outside = [finding for finding in faults if finding.cell in own and finding.code in OUTSIDE]
+    first: dict[str, Finding] = {}
+    for finding in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
+        first.setdefault(finding.cell, finding)
+    return [
+        finding for finding in faults if finding not in outside or finding is first[finding.cell]
+    ]
+
+
 # --- From what the emulator found to causes -------------------------------------------------------
 
 
@@ -233,20 +243,11 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
     """What the emulator found in one launch, traced to causes where the source shows them."""
-    exercise, launch = launcher.exercise, launcher.threads_of(trial)
-    shapes = launch.shapes
-    reach = {
-        name: launcher.reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
-    }
+    exercise, shapes = launcher.exercise, launcher.shapes_of(trial)
     found = []
     for finding in _few_of_each_code(without_wraps(trial.profile.findings)):
         if finding.code in launcher.exercise.forgiven:
             continue
-        if finding.code in OUTSIDE:
-            finding = out_of_bounds.explain_outside(
-                finding, reach, launcher.source, launcher.letters, launch
-            )
-            finding = _where_nobody_is_surplus(launcher, finding, trial, shapes)
         if finding.code == "float64-arithmetic":
             finding = indices.explain_float64(finding, launcher.source)
         if finding.code == "timeout":
@@ -258,7 +259,6 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
                 finding = thread_tests.with_elements(finding, count, most, exercise.output)
         if finding.code == APART:
             finding = thread_tests.explain_divergence(finding, launcher.source)
-        finding = indices.explain_meeting(finding, launcher.source, trial.profile.block)
         finding = about_buffers(launcher.exercise, finding, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
         finding = indices.explain_row_length(finding, launcher.source, {**shapes, **own})
@@ -266,26 +266,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         is_shown = finding.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (finding.code == APART or is_shown)
         found.append(launcher.seen_in(trial, finding, tells_sizes))
-    return out_of_bounds.without_wide_followers(found, launcher.source)
-
-
-def _where_nobody_is_surplus(
-    launcher: Launcher, each: Finding, trial: Trial, shapes: Mapping[str, tuple[int, ...]]
-) -> Finding:
-    """What to look at where a thread leaves an array, and all threads of the launch are needed."""
-    if launcher.problem.sizes_vary or each.code not in OUTSIDE:
-        return each
-    array = array_of(each.cell)
-    if array not in shapes:  # the kernel's own, of a size that fits its threads
-        return each
-    elements = trial.outcome.expected.size
-    if math.prod(shapes[array]) < elements or not all_have_work(trial):
-        return each
-    threads = math.prod((*trial.profile.grid, *trial.profile.block))
-    if elements < 2 * threads:
-        return tell.again("all threads have work", each)
-    named = out_of_bounds.with_its_index(each, launcher.source)
-    return named or tell.again("from where to where", each)
+    return found
 
 
 def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:

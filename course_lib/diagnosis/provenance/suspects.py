@@ -297,9 +297,11 @@ class Suspects(TextPlaces):
                 if not isinstance(statement, ast.Assign):
                     continue
                 around = [loop for loop in self.source.loops_around(store) if self._sums_in(loop)]
-                steps = {name for loop in around for name in self._steps_of(loop)}
+                steps = {name for loop in around for name in self.source.steps_of(loop)}
                 reads = [node for node in ast.walk(statement.value) if _reads(node, wanted | held)]
-                is_one = bool((self._moves_with([store]) | steps) - self._moves_with(reads))
+                is_one = bool(
+                    (self.source.moves_with([store]) | steps) - self.source.moves_with(reads)
+                )
                 if reads and (is_one or self._lacks_the_block(fact, reads)):
                     yield statement.lineno
 

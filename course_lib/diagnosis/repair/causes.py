@@ -70,7 +70,10 @@ OF_TILES = {"zeros": True, "full": True, "ones": True, "bid": False, "program_id
 TILE_ACCESSES = ("load", "store")
 BY_ELEMENT = ("gather", "scatter")
 OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
-MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
+MOVES = (
+    *("in the loop", "behind the loop", "before the loop", "left out"),
+    *("in the branch", "behind the branch", "before the branch"),
+)
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
 
 

@@ -184,6 +184,8 @@ def of_statements(function: Ingredients) -> Iterator[Edit]:
         statement, path = place.statement, place.path
         if not isinstance(statement, BLOCKS):
             yield from registers_exchanged(function, [path], 1)
+        elif not isinstance(statement, ast.For):
+            yield from registers_exchanged(function, [(*path, ("test", None))], 1)
         if not isinstance(statement, ast.For | ast.While):
             if not function.makes_an_array(statement):
                 yield function.statement("left out", 2, path, GONE)
@@ -330,9 +332,9 @@ def _moved_out(
         (*path, ("body", len(block.body) - 1)): GONE,
         path: StatementEdit(after=(last,)),
     }
-    yield function.statements("in the loop", 1, out, last.lineno)
+    yield function.statements(f"in the {_noun(block)}", 1, out, last.lineno)
     out = {(*path, ("body", 0)): GONE, path: StatementEdit(before=(first,))}
-    yield function.statements("in the loop", 1, out, first.lineno)
+    yield function.statements(f"in the {_noun(block)}", 1, out, first.lineno)
 
 
 def _moved_in(
@@ -343,10 +345,14 @@ def _moved_in(
     first: Path = (*place.path, ("body", 0))
     if place.following:
         change = StatementEdit(after=(place.following.statement,))
-        yield from _moved(function, "behind the loop", place.following, last, change)
+        yield from _moved(function, f"behind the {_noun(block)}", place.following, last, change)
     if place.previous:
         change = StatementEdit(before=(place.previous.statement,))
-        yield from _moved(function, "before the loop", place.previous, first, change)
+        yield from _moved(function, f"before the {_noun(block)}", place.previous, first, change)
+
+
+def _noun(block: ast.For | ast.While | ast.If) -> str:
+    return "branch" if isinstance(block, ast.If) else "loop"
 
 
 def _moved(

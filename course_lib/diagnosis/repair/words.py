@@ -131,6 +131,9 @@ SAYS = {
     "in the loop": ("move {text} out of the loop", "How often should this statement run?"),
     "behind the loop": ("move {text} into the loop", "How often should this statement run?"),
     "before the loop": ("move {text} into the loop", "How often should this statement run?"),
+    "in the branch": ("move {text} out of the branch", "Which threads have to execute this?"),
+    "behind the branch": ("move {text} into the branch", "Which threads have to execute this?"),
+    "before the branch": ("move {text} into the branch", "Which threads have to execute this?"),
     "later start": ("start {text} later", "Which of these steps have already been done?"),
     "order": (
         "swap {text} and the next statement",
