@@ -23,7 +23,6 @@ from course_lib.diagnosis.provenance.facts import (
     MOVED,
     ONLY,
     READS_OTHER,
-    SAME,
     SCATTERED,
     STRETCH,
     SURPLUS,
@@ -89,7 +88,7 @@ class Suspects(TextPlaces):
             case "moved":
                 if self.found.unwritten.any():
                     yield from self._of_stores_alone(stores, loads)
-                    yield from self._definitions(self._by_axis(stores, _axes(fact)))
+                    yield from self._definitions(self._by_axis(stores, fact.axes or ()))
                 inputs = {*self.source.parameters[:-1]}
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     # A load concerns one operand; whose sums a lane has, the hardware says.
@@ -176,8 +175,8 @@ class Suspects(TextPlaces):
         nodes: list[ast.expr] = [load.node for load in loads]
         fragments = [call for name in sorted(staged) for call in self.source.fragments(name)]
         nodes = [*nodes, *fragments] if by_tiles else [*fragments, *nodes]
-        if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
-            return self._by_axis(nodes, _axes(fact), fact.arrays[0])
+        if fact.kind in (READS_OTHER, MOVED) and fact.axes and fact.arrays[0] in inputs:
+            return self._by_axis(nodes, fact.axes or (), fact.arrays[0])
         return nodes
 
     def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:
@@ -345,12 +344,6 @@ def _has(node: ast.AST, number: float) -> bool:
 def _is_used(name: str, nodes: Iterable[ast.expr], behind: int) -> bool:
     """Does a variable occur in one of these behind a line?"""
     return any(name in variables_in(node) and node.lineno > behind for node in nodes)
-
-
-def _axes(fact: Fact) -> list[int]:
-    """Of a fact's indices: the wrong ones."""
-    forms = fact.forms or ()
-    return [axis for axis, form in enumerate(forms) if form.kind != SAME]
 
 
 def _reads(node: ast.AST, arrays: set[str]) -> bool:
