@@ -66,19 +66,14 @@ def _conflict(measured: Measured, line: int, store: bool, wavefronts: float) -> 
     (access,), lanes = accesses, int(wavefronts)
     shape = _shape(measured, root_name(access.value) or "")
     kind = _why(measured, access, shape)
-    down, across = measured.thread_tile
     why = say(
         WHY[kind],
         lanes=lanes,
-        banks=BANKS // lanes,
         all=BANKS,
         width=shape[-1] if shape else 0,
-        steps=f"{down} rows" if across == 1 else f"{down} rows or {across} columns",
     )
     words = {"verb": verb, "access": ast.unparse(access), "wavefronts": lanes, "why": why}
     found = tell("conflict", line, **words)
-    if kind == "xor":
-        return tell.again("values of an XOR", found)
     if kind == "column of a long tile":
         return tell.again("length of a row", found, shape=_sizes(shape))
     return found
@@ -96,16 +91,9 @@ def shared_accesses(source: Source, line: int, store: bool) -> list[ast.Subscrip
 
 def _why(measured: Measured, access: ast.Subscript, shape: Sequence[int]) -> str:
     """Why the lanes meet in one bank."""
-    if _has_xor(measured.source, access.slice):
-        return "xor"
-    if len(shape) != 2:
+    in_rows = measured.thread_tile == (1, 1) and measured.profile.block[0] >= BANKS
+    if len(shape) != 2 or not in_rows or not _walks_down(measured, access):
         return "unknown"
-    if measured.thread_tile != (1, 1):
-        return "outputs apart" if isinstance(access.ctx, ast.Load) else "unknown"
-    if measured.profile.block[0] < BANKS:  # a warp is several rows of threads
-        return "several rows"
-    if not _walks_down(measured, access):
-        return "along a row"
     long = shape[-1] % BANKS == 0 and shape[0] > BANKS
     return "column of a long tile" if long else "down a column"
 
@@ -123,15 +111,6 @@ def _shape(measured: Measured, name: str) -> Sequence[int]:
 
 def _sizes(shape: Sequence[int]) -> str:
     return f"({', '.join(map(str, shape))})"
-
-
-def _has_xor(source: Source, index: ast.AST, depth: int = 4) -> bool:
-    """Does an index use an exclusive or, here or where its variables get their values?"""
-    nodes = list(ast.walk(index))
-    if any(isinstance(node, ast.BitXor) for node in nodes):
-        return True
-    values = [source.value_of(node.id) for node in nodes if isinstance(node, ast.Name)]
-    return depth > 0 and any(_has_xor(source, value, depth - 1) for value in values if value)
 
 
 def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
