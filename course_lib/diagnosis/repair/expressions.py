@@ -144,13 +144,6 @@ def _of_conditions(node: ast.BoolOp, function: Ingredients, path: Path) -> Itera
 
 
 @_of_node.register
-def _of_choice(node: ast.IfExp, function: Ingredients, path: Path) -> Iterator[Edit]:
-    yield function.value("condition left out", 2, path, node.body)
-    turned = ast.IfExp(node.test, node.orelse, node.body)
-    yield function.value("condition turned", 2, path, turned)
-
-
-@_of_node.register
 def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
     if len(node.args) == 1 and path[-1][0] != "func":
         only = node.args[0]
