@@ -41,7 +41,6 @@ NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "sta
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
 PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
-COMMON_FACTOR = "common factor"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -81,8 +80,7 @@ class Fact:
         axes: on which `read` is not `right`, if it follows from that by a rule. For MOVED they are
             elements of the output: `element` holds what belongs to `read`.
         terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
-        factor: for START the number; for TIMES and BEFORE how often something counts; for
-            COMMON_FACTOR how many times as large all elements are as they should be.
+        factor: for START the number; for TIMES and BEFORE how often something counts.
         apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
             this is the side of a tile; 0 if it is none.
         lines: those to suspect, the likeliest first.
@@ -127,10 +125,6 @@ def facts_of(found: Experiment) -> list[Fact]:
             facts += _joined(_aliases(tables, of_arrays))
         else:  # behind a softmax, what has little weight looks like what takes no part
             facts += _joined([fact for fact in of_arrays if not fact.is_vague])
-    by = found.common_factor
-    for number, fact in enumerate(facts):
-        if by and fact.kind == WEIGHTED:  # it says more than that some weights are wrong
-            facts[number] = replace(fact, kind=COMMON_FACTOR, arrays=output, factor=by)
     first = [fact for fact in facts if fact.kind == MOVED and fact.axes]
     rest = [fact for fact in facts if fact not in first]
     return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == WEIGHTED))
@@ -268,9 +262,8 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
     if not missing.any() and surplus.any():
         if not table.should.any():
             return None  # in this launch nothing depends on it, whatever is done with it
-        return _Seen(
-            replace(fact, kind=FOREIGN if _is_foreign(table, should, surplus) else SURPLUS)
-        )
+        foreign = _is_foreign(table, should, surplus)
+        return _Seen(replace(fact, kind=FOREIGN if foreign else SURPLUS))
     if surplus.any():
         return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))
     if missing.any():
@@ -292,10 +285,8 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
 def _is_foreign(table: DependenceTable, should: Array, surplus: Array) -> bool:
     """Do cells that take part too belong to another element's sum, as those of another row?"""
     own, other = (table.places(np.flatnonzero(each)) for each in (should, surplus))
-    if len(own) < 2:
-        return False
     same = (own == own[0]).all(axis=0)
-    return bool((other[:, same] != own[0, same]).any())
+    return len(own) > 1 and bool((other[:, same] != own[0, same]).any())
 
 
 def _gathered(got: Array, right: Array, used: Array) -> Array | None:

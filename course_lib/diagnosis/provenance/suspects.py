@@ -150,7 +150,7 @@ class Suspects(TextPlaces):
                 yield from lines_of([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
                 yield from lines_of([*stores, *loads])
-            case "weighted" | "common factor":
+            case "weighted":
                 yield from lines_of([*self._sums, *loads, *stores])
             case _:
                 yield from lines_of([*loads, *self._sums, *stores])
