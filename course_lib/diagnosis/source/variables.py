@@ -21,28 +21,6 @@ from course_lib.diagnosis.source.tree import (
 class Variables(AnswerTree):
     """An answer's functions, and how their variables get their values."""
 
-    def set_by_caller(self, statement: ast.Assign) -> ast.stmt:
-        """Where the value of a statement comes from: `best = start` in a device function has that
-        of the call's argument, which the caller may have set itself; else the statement."""
-        function = self._function_of(statement)
-        value = statement.value
-        names = [each.arg for each in function.args.args] if function else []
-        if function is None or not isinstance(value, ast.Name) or value.id not in names:
-            return statement
-        place = names.index(value.id)
-        for call in self.calls_by_name(function.name):
-            given = [keyword.value for keyword in call.keywords if keyword.arg == value.id]
-            given += call.args[place : place + 1]
-            for argument in given[:1]:
-                caller = self._function_of(call)
-                for assignment in self.assignments(getattr(argument, "id", "")):
-                    if self._function_of(assignment) is caller and isinstance(
-                        assignment, ast.Assign
-                    ):
-                        return self.set_by_caller(assignment)
-                return self.statement(call) or statement
-        return statement
-
     def assignments(self, name: str) -> list[ast.Assign | ast.AugAssign | ast.AnnAssign]:
         """The statements that give a variable its value."""
         return self._assignments.get(name, [])
