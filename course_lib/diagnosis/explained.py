@@ -38,7 +38,7 @@ from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import Line, Sentence, facts_of, with_values
+from course_lib.wording.sentences import Line, Sentence, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
@@ -237,7 +237,6 @@ class CauseSearch:
         idea = self.idea if self.fits(edit, code) else None
         lost = self.lost if not idea and seen.code == "wrong-result" else None
         plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
-        plain = plain or "taken" in facts_of(seen.message)  # rows of another length: that is why
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != NOT_FINITE and not plain:
@@ -245,9 +244,7 @@ class CauseSearch:
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
-            message, at = _told_of_the_access(seen)
-            if at != edit.line:
-                message = tell.says("shows elsewhere", line=Line(at or 0), seen=message)
+            message = tell.says("shows elsewhere", line=Line(seen.line or 0), seen=message)
         else:
             has_values = True
         told = tell.says("one change", seen=message, says=says)
@@ -284,10 +281,7 @@ class CauseSearch:
             lost, line = self.lost, next(iter(self.ranks), self.seen.line)
             found = finding(lost.code, lost.message, line, lost.hint, "error")
             return self.with_launch(found, has_values=True)
-        if not self.telling:
-            return tell.again("unexplained", self.seen)
-        fact = self.sentence_of(self.telling)[0]
-        return tell.again("unexplained fact", self.seen, fact=fact)
+        return tell.again("unexplained", self.seen)
 
     def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:
         """A fact and a question; an element is one of a launch of a certain size."""
@@ -312,16 +306,3 @@ class CauseSearch:
         return replace(
             told, message=with_values(told.message, f"{by_how_much(self.exact.outcome)}.")
         )
-
-
-def _told_of_the_access(seen: Finding) -> tuple[Sentence | str, int | None]:
-    """What is seen, and where; of a test that lets a thread pass, the access behind it: what is
-    said of "this test" is true at its own line only."""
-    waiting: list[object] = [seen.message] if seen.code == "wrong-bounds-check" else []
-    for said in waiting:
-        match getattr(said, "facts", {}):
-            case {"seen": Sentence() as access, "line": Line(number=at)}:
-                return access, at
-            case facts:
-                waiting += facts.values()
-    return seen.message, seen.line

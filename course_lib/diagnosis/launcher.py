@@ -330,11 +330,6 @@ class Launcher:
         grid, block = ((*size, 1, 1)[:3] for size in (launch.grid, launch.block))
         return SeenLaunch(case, case.label(self.problem), grid, block, self.seed)
 
-    def shapes_of(self, trial: Trial) -> dict[str, tuple[int, ...]]:
-        """The shapes of the arrays of a launch, by the kernel's names for them."""
-        arrays = (*trial.outcome.inputs, trial.outcome.got)
-        return {name: np.shape(array) for name, array in zip(self.names, arrays, strict=True)}
-
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
         launch = self.launched_as(trial.case)

@@ -52,18 +52,9 @@ def parting_line(source: Source, line: int) -> int | None:
                 return place
         function = next((a for a in source.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
         if function is not None and function is not source.kernel:
-            waiting += [call for call in _calls(source, function.name) if call not in waiting]
+            calls = map(source.statement, source.calls_by_name(function.name))
+            waiting += [call for call in calls if call and call not in waiting]
     return None
-
-
-def _calls(source: Source, name: str) -> list[ast.stmt]:
-    """The statements that call a device function."""
-    calls = [
-        source.statement(node)
-        for node in source.walk()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-    ]
-    return [call for call in calls if call is not None]
 
 
 def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
@@ -110,11 +101,3 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
     kind = "out of steps in a loop" if loop.ends else "loop without an end"
     line, turns = Line(loop.line), f"{loop.turns:,}"
     return tell.again(kind, each, loop.line, budget=budget, line=line, turns=turns)
-
-
-def with_elements(each: Finding, count: int, most: int, output: str) -> Finding:
-    """The same with how many elements a thread had computed, if that is more than it may."""
-    if not most or count <= most:
-        return each
-    words = {"count": count, "output": output, "most": "one" if most == 1 else most}
-    return tell.again("many elements by then", each, **words)

@@ -43,13 +43,6 @@ def is_orderly(exact: Any, output: str) -> bool:
     return not any(error.code in DISORDER and not _on(error, output) for error in exact.errors)
 
 
-def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
-    """Is a fault a consequence of writing into an input that other threads still read?"""
-    return each.code in DISORDER and (
-        array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
-    )
-
-
 def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
     """What the emulator found, without those of an access whose index is negative.
 
@@ -91,18 +84,6 @@ def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
                 and {finding.line, finding.other_line} & lines
             )
         )
-    ]
-
-
-def without_meetings(faults: Sequence[Finding], output: str) -> list[Finding]:
-    """Faults without those of threads that store at one place of the output.
-
-    Where a device function says which place, and its numbers are explained, nothing else is wrong.
-    """
-    return [
-        finding
-        for finding in faults
-        if finding.code != "race-write-after-write" or not _on(finding, output)
     ]
 
 
@@ -153,13 +134,6 @@ def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
         )
         for finding in faults
     )
-
-
-def in_order(faults: Iterable[Finding]) -> list[Finding]:
-    """Faults without those that make numbers doubtful."""
-    return [
-        finding for finding in faults if finding.severity != "error" or finding.code not in DISORDER
-    ]
 
 
 def _on(each: Finding, array: str) -> bool:
@@ -243,7 +217,6 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
     """What the emulator found in one launch, traced to causes where the source shows them."""
-    exercise, shapes = launcher.exercise, launcher.shapes_of(trial)
     found = []
     for finding in _few_of_each_code(without_wraps(trial.profile.findings)):
         if finding.code in launcher.exercise.forgiven:
@@ -254,15 +227,9 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
             finding = thread_tests.explain_timeout(
                 finding, trial.profile.stopped_in, launcher.budget_of(trial)
             )
-            if trial.case in launcher.trails:
-                count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
-                finding = thread_tests.with_elements(finding, count, most, exercise.output)
         if finding.code == APART:
             finding = thread_tests.explain_divergence(finding, launcher.source)
         finding = about_buffers(launcher.exercise, finding, bool(trial.profile.barriers))
-        own = {array.name: array.shape for array in trial.profile.shared_arrays}
-        finding = indices.explain_row_length(finding, launcher.source, {**shapes, **own})
-        finding = indices.explain_given_line(finding, launcher.exercise, launcher.source)
         is_shown = finding.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (finding.code == APART or is_shown)
         found.append(launcher.seen_in(trial, finding, tells_sizes))
