@@ -285,8 +285,10 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
 def _is_foreign(table: DependenceTable, should: Array, surplus: Array) -> bool:
     """Do cells that take part too belong to another element's sum, as those of another row?"""
     own, other = (table.places(np.flatnonzero(each)) for each in (should, surplus))
+    if len(own) < 2:
+        return False
     same = (own == own[0]).all(axis=0)
-    return len(own) > 1 and bool((other[:, same] != own[0, same]).any())
+    return bool((other[:, same] != own[0, same]).any())
 
 
 def _gathered(got: Array, right: Array, used: Array) -> Array | None:
