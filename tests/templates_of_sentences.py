@@ -56,7 +56,6 @@ CALLS = {
     "Slip": CallPattern(0, 1, 2),
     "Wording": CallPattern(0, 1, 2, usual=ANY),
     "Hypothesis": CallPattern(1, 2, 3),
-    "SlipLocation": CallPattern(1, 3, 2, usual=ANY),
     "replace": CallPattern(-1, -1, usual=ANY),
     "Stop": CallPattern(0, 1),
     "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),

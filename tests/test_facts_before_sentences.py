@@ -179,7 +179,6 @@ GOLDEN = findings_page.stored_examples(LIBRARY.parent)
 WITHOUT_EXAMPLE = {
     "no-effect",  # told of kernels of one's own; an exercise's judge says what follows from it
     "rounded-inputs",  # told of Triton, in which no exercise is answered
-    "wrong-result",  # of all stored wrong answers, none is left without a cause
 }
 
 

@@ -19,7 +19,7 @@ from rows_of_a_class import SETTINGS, submission
 from sampling import marks
 from stored_answers import CHEAP
 
-from course_lib.diagnosis.slip import Slip, SlipLocation
+from course_lib.diagnosis.slip import Slip
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.judging import batches
@@ -39,7 +39,7 @@ def _marks(number: int, mutant: Mutant) -> list[pytest.MarkDecorator]:
     return marks(number, fast=FAST_ONE_IN, slow=f"{mutant.exercise}-{mutant.name}" in FEW)
 
 
-WITH_WORDS = (Finding, Slip, SlipLocation)
+WITH_WORDS = (Finding, Slip)
 GIBBERISH = "Qwx vlth."
 
 
@@ -105,7 +105,7 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 DIAGNOSIS = Path(sentences.__file__).parents[1] / "diagnosis"
-SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2), "SlipLocation": (2, 3)}
+SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2)}
 A_WORD = re.compile(r"[A-Za-z]{2}")
 
 

@@ -21,8 +21,6 @@ from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Capital
 
 BARRIERS = ("syncthreads", "syncwarp")
-# Functions whose result is all that they are good for, by how their names begin.
-RETURNING = ("mma_m", "ldmatrix_x", "load4", "load_words", "shfl_", "exp", "sqrt", "log", "fma")
 REFUSED = {"@", "dot"}  # Numba has no code of them for a GPU; of the others, versions differ
 # What NumPy's arrays do as a whole; in a kernel each thread would call it.
 WHOLE = frozenset(
@@ -98,17 +96,6 @@ def output_rebound(output: str, source: Source) -> Finding | None:
         in_kernel = source.kernel in source.ancestors(statement)
         if in_kernel and (statement.value is None or root_name(statement.value) != output):
             return tell("output rebound", statement.lineno, output=output)
-    return None
-
-
-def result_dropped(source: Source) -> Finding | None:
-    """`mma_…(sums, a, b)` for `sums = mma_…(sums, a, b)`: what it returns is all that it does."""
-    for node in source.walk():
-        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-            continue
-        function = ast.unparse(node.value.func).rsplit(".", 1)[-1]
-        if function.startswith(RETURNING):
-            return tell("result dropped", node.lineno, function=function)
     return None
 
 

@@ -16,8 +16,8 @@ from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART, OUTSIDE, is_misaligned
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
-from course_lib.diagnosis.faults import out_of_bounds, traced
-from course_lib.diagnosis.faults.indices import depends_on_rounding, lost_number
+from course_lib.diagnosis.faults import traced
+from course_lib.diagnosis.faults.indices import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launch_choice import LaunchConfiguration, choices
@@ -25,8 +25,6 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
 from course_lib.diagnosis.number_patterns import (
     cause_of,
-    short_loop,
-    wrapped,
     written_inputs,
     wrong_result,
 )
@@ -37,7 +35,6 @@ from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_
 from course_lib.diagnosis.trial import (
     Trial,
     all_meet,
-    are_empty_cells,
     counts_of,
     exact_of,
     is_hopeless,
@@ -49,7 +46,6 @@ from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.observers.limits import Site
 from course_lib.problems.problem import Case
 from course_lib.wording.findings import Finding, by_importance
-from course_lib.wording.sentences import facts_of
 
 
 def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, list[Finding]]:
@@ -280,7 +276,7 @@ class Examination:
         found = answer.told_of_barriers(found, self.source)
         if not numbers_right and not _has_errors(found):
             found.append(wrong_result(self.launcher, trials))
-        if not numbers_right:
+        if not numbers_right or any(each.code in OUTSIDE for each in found):
             self.early(self.seen_so_far(found, trials))
             found = with_causes(self.launcher, found, trials)
         works = exact is not None and _works(exact)
@@ -335,25 +331,15 @@ class Examination:
         if stops:
             return stops  # whatever else was seen may follow
         overwritten = written_inputs(launcher, trials)
-        if overwritten:
-            faults = [fault for fault in faults if not traced.follows_overwriting(fault, names)]
         orderly = traced.is_orderly(exact_of(trials), names[-1])
         shared = source.shared_names()
         faults = traced.without_strays(faults, shared)
         doubtful = traced.in_disorder(faults, names[-1], orderly)
-        cause = wrapped(launcher, trials) or lost_number(launcher, trials)
-        if cause is None and not doubtful:
-            cause = limit or cause_of(launcher, trials)
+        cause = None if doubtful else limit or cause_of(launcher, trials)
         beyond = traced.lines_beyond(faults, shared)
         staging = source.store_lines(traced.arrays_left(faults, shared)) - beyond
         if cause and beyond and (cause.code == "wrong-formula" or cause.line in staging):
             cause = None  # what lies beyond the end of a tile is no number to go by
-        if doubtful and cause is None:
-            cause = short_loop(launcher, trials, faults)
-            cause = cause or (limit if are_empty_cells(trials) else None)
-            faults = traced.in_order(faults) if cause else faults
-        if cause and launcher.reads_for_a_caller and "says" in facts_of(cause.message):
-            faults = traced.without_meetings(faults, names[-1])
         return traced.keep_causes(faults, cause, names[-1], orderly) + overwritten + warnings
 
     def faults(self, trials: Sequence[Trial]) -> list[Finding]:
@@ -366,7 +352,7 @@ class Examination:
         # larger ones make better examples.
         apart = [finding for finding in first if finding.code == APART]
         own = self.source.own_arrays()
-        return out_of_bounds.one_for_each_array([*apart, *later, *first], own)
+        return traced.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -31,13 +32,13 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, exact_of, runs_out, telling
+from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, runs_out, telling
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import Line, Sentence, facts_of, with_values
+from course_lib.wording.sentences import Line, Sentence, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
@@ -70,7 +71,7 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
     """Is it told what number is a limit, beyond which alone the answer is wrong?"""
-    wrong = [trial for trial in trials if not trial.right]
+    wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
     beyond = bool(wrong) and all(trial.case.along is not None for trial in wrong)
     return beyond and first.code != "wrong-result"
 
@@ -161,13 +162,22 @@ class CauseSearch:
     def ranks(self) -> dict[int, int]:
         """The lines to which the numbers point, each with its rank from 0 on."""
         seen = self.idea or (None if self.seen.code in NUMBERS else self.seen)
-        known = [seen.line] if seen and seen.line else []
+        known = self.known_lines(seen) if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
         errors = (error for trial in self.trials for error in trial.errors)
         leaving = {e.line for e in errors if e.code == "out-of-bounds-write" and e.line}
         lossy = self.launcher.limits.lossy_casts()
         lines = dict.fromkeys([*lossy, *known, *sorted(leaving), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
+
+    def known_lines(self, seen: Finding) -> list[int]:
+        """The line of what was seen; before it, where an array is left, the tests around."""
+        source, lines = self.launcher.source, []
+        statement = source.at_line(seen.line or 0) if seen.code in OUTSIDE else None
+        for test, line in source.conditions(statement) if statement else ():
+            named = source.assignments(test.id) if isinstance(test, ast.Name) else ()
+            lines += [line, *(each.lineno for each in named)]
+        return [*lines, seen.line or 0]
 
     @cached_property
     def telling(self) -> Fact | None:
@@ -227,7 +237,6 @@ class CauseSearch:
         idea = self.idea if self.fits(edit, code) else None
         lost = self.lost if not idea and seen.code == "wrong-result" else None
         plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
-        plain = plain or "taken" in facts_of(seen.message)  # rows of another length: that is why
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != NOT_FINITE and not plain:
@@ -235,9 +244,7 @@ class CauseSearch:
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
-            message, at = _told_of_the_access(seen)
-            if at != edit.line:
-                message = tell.says("shows elsewhere", line=Line(at or 0), seen=message)
+            message = tell.says("shows elsewhere", line=Line(seen.line or 0), seen=message)
         else:
             has_values = True
         told = tell.says("one change", seen=message, says=says)
@@ -274,10 +281,7 @@ class CauseSearch:
             lost, line = self.lost, next(iter(self.ranks), self.seen.line)
             found = finding(lost.code, lost.message, line, lost.hint, "error")
             return self.with_launch(found, has_values=True)
-        if not self.telling:
-            return tell.again("unexplained", self.seen)
-        fact = self.sentence_of(self.telling)[0]
-        return tell.again("unexplained fact", self.seen, fact=fact)
+        return tell.again("unexplained", self.seen)
 
     def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:
         """A fact and a question; an element is one of a launch of a certain size."""
@@ -302,16 +306,3 @@ class CauseSearch:
         return replace(
             told, message=with_values(told.message, f"{by_how_much(self.exact.outcome)}.")
         )
-
-
-def _told_of_the_access(seen: Finding) -> tuple[Sentence | str, int | None]:
-    """What is seen, and where; of a test that lets a thread pass, the access behind it: what is
-    said of "this test" is true at its own line only."""
-    waiting: list[object] = [seen.message] if seen.code == "wrong-bounds-check" else []
-    for said in waiting:
-        match getattr(said, "facts", {}):
-            case {"seen": Sentence() as access, "line": Line(number=at)}:
-                return access, at
-            case facts:
-                waiting += facts.values()
-    return seen.message, seen.line

@@ -24,7 +24,7 @@ from course_lib.diagnosis.launches.shares import Shares
 from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
 from course_lib.diagnosis.launches.widths import Widths
 from course_lib.diagnosis.sizes.limits import Limits
-from course_lib.diagnosis.source.source import Source, Threads
+from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
@@ -33,7 +33,6 @@ from course_lib.emulator.machine.given_values import HandedValues
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.problems.problem import Array, Case, Problem, SeenLaunch, Shape
 from course_lib.problems.table import problem_of
-from course_lib.registry.entry_checks import axes
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import say
 
@@ -43,7 +42,6 @@ MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
 MANY_STATEMENTS = 200  # beyond what any answer needs that uses loops
-FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
 # Of the elements of a result, those that follow what is read in shared memory: by chance half do,
 # where that only spoils them; of a sum of many numbers with one of the thread's own, four in five.
@@ -332,12 +330,6 @@ class Launcher:
         grid, block = ((*size, 1, 1)[:3] for size in (launch.grid, launch.block))
         return SeenLaunch(case, case.label(self.problem), grid, block, self.seed)
 
-    def threads_of(self, trial: Trial) -> Threads:
-        """The launch of a trial, for whoever asks what an expression is in one of its threads."""
-        arrays = (*trial.outcome.inputs, trial.outcome.got)
-        shapes = {name: np.shape(array) for name, array in zip(self.names, arrays, strict=True)}
-        return Threads((), (), trial.profile.block, trial.profile.grid, shapes)
-
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
         launch = self.launched_as(trial.case)
@@ -346,19 +338,6 @@ class Launcher:
             return found
         told = say("{seen}", instructor="{found}", seen=each.message, found=found.message)
         return replace(each, message=told)
-
-    @property
-    def letters(self) -> dict[str, tuple[str, ...]]:
-        """The size of every axis of each array by its letter, if the curriculum entry says so."""
-        shapes = self.exercise.shapes
-        if len(shapes) != len(self.names):
-            return {}
-        return {name: axes(shape) for name, shape in zip(self.names, shapes, strict=True)}
-
-    def reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """A shape rounded up to whole tiles: how far threads and tiles reach."""
-        units = self.problem.tiles_of(self.tile, self.step_tile or FAR)[number]
-        return tuple(-(-size // unit) * unit for size, unit in zip(shape, units, strict=True))
 
     def measured(self, trial: Trial) -> Measured:
         shape = trial.case.shape

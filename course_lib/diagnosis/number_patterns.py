@@ -14,11 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.diagnosis import answer
-from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE
-from course_lib.diagnosis.faults import indices, traced
+from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.faults import traced
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where, zero_place
-from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.places.locate import locate
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, right_in_block_0_alone, telling
@@ -42,7 +41,7 @@ def not_written(outcome: Outcome) -> Sentence | None:
         return None  # a not-a-number may also have been computed; another poison tells
     if untouched.all():
         return tell.says("nothing written", array=outcome.output)
-    place = zero_place(outcome, untouched) or where(untouched, outcome.sizes)
+    place = where(untouched, outcome.sizes)
     return tell.says("a part not written", array=outcome.output, place=place)
 
 
@@ -50,16 +49,6 @@ def _slip(kind: str, place: tuple[str, ...], values: str = "", /, **facts: objec
     """A slip of a kind, with the place in the source to look at."""
     found = tell(kind, None, **facts)
     return Slip(found.code, found.message, found.hint, place, values)
-
-
-def at_zeros(outcome: Outcome) -> Slip | None:
-    """Right, but for the elements to which an exact zero of an input belongs."""
-    place = zero_place(outcome, ~outcome.right)
-    if place is None:
-        return None
-    values = f"{by_how_much(outcome)}."
-    at = ("zero", place.letter)
-    return _slip("wrong at zeros", at, values, place=place, letter=place.letter)
 
 
 def not_finite(outcome: Outcome) -> Slip | None:
@@ -81,7 +70,7 @@ def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
     if outcome.right.all() or (known.any() and outcome.right[known].all()):
         return None
     with np.errstate(all="ignore"):
-        return at_zeros(outcome) or cut_numbers(answer, outcome) or whole_numbers(outcome)
+        return cut_numbers(answer, outcome)
 
 
 def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:
@@ -107,15 +96,6 @@ def _cut(answer: Answer, outcome: Outcome) -> Iterator[tuple[str, str, Array]]:
                 yield verb, f"in {names}", answer(*some)[0]
 
 
-def whole_numbers(outcome: Outcome) -> Slip | None:
-    """Nothing but whole numbers, where others belong."""
-    got, expected = (each[outcome.known] for each in (outcome.values, outcome.expected))
-    several = len(np.unique(got)) > 1
-    if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
-        return None
-    return _slip("whole numbers", ("integer",), array=outcome.output)
-
-
 # --- Patterns over all launches -------------------------------------------------------------------
 
 
@@ -138,13 +118,6 @@ def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
     seen = [each for each in found if each.code == "raised-exception"]
     lines = {node.lineno for node in raising}
     return next((each for each in seen if each.line in lines), None)
-
-
-def one_block(launcher: Launcher, trail: Trail) -> Finding:
-    """The finding for an answer in which block (0, 0) alone writes."""
-    lines = trail.store_lines[launcher.names[-1]]
-    line = lines[-1] if lines else None
-    return tell("one block", line, letter=launcher.exercise.output)
 
 
 def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
@@ -237,25 +210,16 @@ def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
     exact = exact_of(trials)
     if not wrong or exact is None:
         return None
-    found = (
-        answer.output_rebound(launcher.names[-1], launcher.source)
-        or answer.result_dropped(launcher.source)
-        or ended(launcher, wrong)
-    )
+    found = answer.output_rebound(launcher.names[-1], launcher.source) or ended(launcher, wrong)
     if found:
         return found
     trail = launcher.trail(exact.case)
     several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
     if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):
         return None  # everybody writes one element; that two of them meet says it best
-    blocks = math.prod(exact.profile.grid)
-    if blocks > 1 and trail.blocks == {(0, 0)} and exact.outcome.untouched.any():
-        return one_block(launcher, trail)
-    shortest = min(max(trial.case.shape) for trial in wrong)
     return (
         _of_the_numbers(launcher, exact, wrong)
         or (None if exact.right else independent_of_input(launcher, trials))
-        or indices.narrow_index(launcher.source, shortest)
         or stale(launcher, wrong)
     )
 
@@ -283,30 +247,7 @@ def _has_gaps(trial: Trial) -> bool:
 def placed(launcher: Launcher, slip: Slip, trial: Trial) -> Finding:
     """A slip as a finding, with its line."""
     trail = launcher.trail(trial.case)
-    place = locate(slip, launcher.source, trail, launcher.names, launcher.exercise.parameters)
-    hint = place.hint or slip.hint
-    found = finding(place.code or slip.code, place.message or slip.message, place.line, hint)
+    line = locate(slip, launcher.source, trail, launcher.names, launcher.exercise.parameters)
+    found = finding(slip.code, slip.message, line, slip.hint)
     found = launcher.seen_in(trial, replace(found, severity="error"), not trial.case.exact)
     return replace(found, message=with_values(found.message, slip.values))
-
-
-def short_loop(
-    launcher: Launcher, trials: Sequence[Trial], faults: Sequence[Finding]
-) -> Finding | None:
-    """The loop that is too short, if the launches without a race prove it, the exact one too.
-
-    Where such a loop makes no turn at all, its barriers and stores are left out as well.
-    """
-    if any(each.code in (APART, "timeout") for each in faults):
-        return None
-    clean = [trial for trial in trials if all(e.code not in DISORDER for e in trial.errors)]
-    cause = cause_of(launcher, clean)
-    return cause if cause and cause.code == "wrong-loop-bound" else None
-
-
-def wrapped(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
-    """A loop that never ends, as its counter wraps around before it reaches the size."""
-    endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
-    if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
-        return None
-    return indices.narrow_index(launcher.source, max(endless[0].case.shape))

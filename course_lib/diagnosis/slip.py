@@ -30,16 +30,6 @@ class Slip:
 
 
 @dataclass(frozen=True)
-class SlipLocation:
-    """Where a slip is, and what that makes of it."""
-
-    line: int | None
-    code: str = ""  # replaces the slip's code where the source shows more
-    hint: str = ""  # and its hint
-    message: str = ""  # and its message
-
-
-@dataclass(frozen=True)
 class Evidence:
     """What the line behind a slip is looked for in.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.diagnosis.codes import DISORDER, OUTSIDE, RACES, array_of
+from course_lib.diagnosis.codes import OUTSIDE, RACES, array_of
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.emulator import Profile
 from course_lib.problems.problem import Case
@@ -41,16 +41,6 @@ class Trial:
     @property
     def errors(self) -> list[Finding]:
         return [finding for finding in self.profile.findings if finding.severity == "error"]
-
-
-def are_empty_cells(trials: Sequence[Trial]) -> bool:
-    """Is all disorder that a long launch reads cells that stayed empty, as beyond a limit?"""
-    return all(
-        error.code == "uninitialised-read" and trial.case.along is not None
-        for trial in trials
-        for error in trial.errors
-        if error.code in DISORDER
-    )
 
 
 def right_but_for_races(trial: Trial) -> bool:
@@ -112,10 +102,3 @@ def right_in_block_0_alone(trial: Trial) -> bool:
     if right.ndim != 1 or blocks < 2 or not (blocks - 1) * threads < right.size <= blocks * threads:
         return False
     return bool(right[:threads].all() and not right[threads:].any())
-
-
-def all_have_work(trial: Trial) -> bool:
-    """Are there several threads, and no more than elements in the output and in each input?"""
-    threads = math.prod((*trial.profile.grid, *trial.profile.block))
-    arrays = (trial.outcome.got, *filter(np.ndim, trial.outcome.inputs))
-    return threads > 1 and all(threads <= np.size(array) for array in arrays)

@@ -80,12 +80,6 @@ tell = Words(
             WHICH_ELEMENT,
         ),
         "output rebound": Wording("incomplete-output", ANOTHER_MEANING, WHICH_ELEMENT),
-        "result dropped": Wording(
-            "wrong-formula",
-            "{function} changes none of its arguments. It returns its result, but this line does "
-            "not keep it.",
-            "Which variable should hold what this call returns?",
-        ),
         "whole arrays": Wording("unsupported", WHOLE_ARRAYS, SINGLE_ELEMENTS),
         "whole arrays, refused": Wording("compile-error", WHOLE_ARRAYS, SINGLE_ELEMENTS),
         "barrier not called": Wording(
@@ -112,11 +106,6 @@ tell = Words(
         ),
         "seen on": Wording("", "{seen} This happened on {launch}."),
         # What launches show.
-        "one block": Wording(
-            "incomplete-output",
-            "Only block (0, 0) writes. All other blocks leave their parts of {letter} unchanged.",
-            "What keeps the threads of the other blocks from reaching the line that stores?",
-        ),
         "independent of input": Wording(
             "hardcoded-answer",
             "{array} does not depend on {inputs}. Other inputs give the same output.",
@@ -161,11 +150,6 @@ tell = Words(
             "incomplete-output",
             "What was written is right, but part of {array} was never written: {place}.",
         ),
-        "wrong at zeros": Wording(
-            "wrong-formula",
-            "The result is right but {place}.",
-            "What does each line do with an element of {letter} that is exactly 0?",
-        ),
         "not a number": Wording(
             "numerical-overflow",
             "{name} is {value}, although every number in {operands} is finite. Some step "
@@ -189,14 +173,10 @@ tell = Words(
             "{array} would be right, but the fractions are {verb} {place}.",
             WHOLE,
         ),
-        "whole numbers": Wording("integer-arithmetic", "{array} holds whole numbers only.", WHOLE),
         # Causes of wrong numbers.
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
         "shows elsewhere": Wording("", "{seen} The effect becomes visible at {line}."),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
-        "unexplained fact": Wording(
-            "", "{seen} {fact} The checker found no explanation for these numbers."
-        ),
     }
 )

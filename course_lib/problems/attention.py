@@ -114,10 +114,6 @@ class Attention(Problem):
     def geometry(self, tile: Sequence[int]) -> Geometry:
         return Geometry(self.rows, self.width)
 
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        block = (self.rows, self.width)
-        return block, (step, self.width), (step, self.width), block
-
     def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
         blocks = ceil(shape[0] / self.rows)
         return (shape[0] * self.width,) + (blocks * shape[1] * self.width,) * 2

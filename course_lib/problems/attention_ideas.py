@@ -327,7 +327,7 @@ def _kept(of: str) -> Slips:
         ("output", "out", WEIGHING),
     ):
         says = f"the {what} starts again with each {of}"
-        yield SUM, says, ANEW.format(what=what), ("start of", *place), {"forgets": forgets}
+        yield SUM, says, ANEW.format(what=what), place, {"forgets": forgets}
     for where, place, slip in (
         ("", FACTOR, {"late_total": True, "late_out": True}),
         (" to the sum", TOTAL, {"late_total": True}),

@@ -195,13 +195,6 @@ class DescribedProblem(Problem):
     def random_shape(self, rng: np.random.Generator) -> Shape:
         return with_fixed(self.sizes, [int(k) for k in rng.integers(2, 60, len(self.sizes))])
 
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        along = self._tile_along(tile)
-        return tuple(
-            tuple(along.get(letter, step) for letter in _axes(shape))
-            for shape in self.exercise.shapes
-        )
-
     def _tile_along(self, tile: Sequence[int]) -> dict[str, int]:
         """How many of a letter's indices one block has."""
         rows_and_columns = _axes(self.exercise.shapes[-1])

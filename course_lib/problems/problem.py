@@ -330,11 +330,6 @@ class Problem:
         width, height = (*tile, 1)[:2]
         return Geometry(height, width)
 
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        """The tile of each array, the output last; `step` along k."""
-        wide, high = tile
-        return ((high, wide),) * 3
-
     def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
         """How many elements of each input all blocks fetch, if each block fetches each once."""
         M, N, _ = shape

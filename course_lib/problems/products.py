@@ -67,10 +67,6 @@ class Transpose(Problem):
         width, height = (*tile, 1)[:2]
         return Geometry(width, height)
 
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        wide, high = tile
-        return (high, wide), (wide, high)
-
     def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
         return (shape[0] * shape[1],)
 
@@ -118,10 +114,6 @@ class Product(Problem):
     def random_shape(self, rng: np.random.Generator) -> Shape:
         M, N, K = (int(size) for size in rng.integers(2, 60, 3))
         return (M, N, K)
-
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        wide, high = tile
-        return (high, step), (step, wide), (high, wide)
 
     def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
         (M, N, K), (wide, high) = shape, tile
@@ -194,10 +186,6 @@ class BoxProduct(RegisterProduct):
         """Two tiles of C each way, and so many steps that a ring of stages goes round."""
         wide, high = tile
         return (2 * high, 2 * wide, step * (3 + more_tiles(seed, 1)))
-
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        a, b, c = super().tiles_of(tile, step)
-        return a, b, (), c
 
     def wrong_ideas(self) -> Iterable[WrongIdea]:
         return box_ideas(max(self.boxes.get(0, (1,))))

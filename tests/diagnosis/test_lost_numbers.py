@@ -1,4 +1,4 @@
-"""A thread's own number that is lost to a loop or in a narrow type is named, before what follows.
+"""A thread's own number that is lost in a narrow type is named, before what follows.
 
 One that the thread does not need any more may be overwritten.
 """
@@ -22,29 +22,6 @@ def judged(exercise: str, body: str) -> tuple[Report, list[str]]:
     return examine_source(exercise, text, debug=True), text.splitlines()
 
 
-SUM = "x, y = cuda.grid(2)\nif y < C.shape[0] and x < C.shape[1]:\n    acc = float32(0)\n"
-LOOPS = {
-    "the column": f"{SUM}    for x in range(A.shape[1]):\n        acc += A[y, x] * B[x, x]\n"
-    "    C[y, x] = acc",
-    "the row": f"{SUM}    for y in range(A.shape[1]):\n        acc += A[y, y] * B[y, x]\n"
-    "    C[y, x] = acc",
-    "by threadIdx": "x = cuda.blockIdx.x * 16 + cuda.threadIdx.x\ny = cuda.grid(2)[1]\n"
-    "acc = float32(0)\nif y >= C.shape[0] or x >= C.shape[1]:\n    return\n"
-    "for x in range(len(B)):\n    acc += A[y, x] * B[x, x]\nC[y, x] = acc",
-    "the store in the loop": f"{SUM}    for x in range(A.shape[1]):\n"
-    "        acc += A[y, x] * B[x, x]\n        C[y, x] = acc",
-}
-
-
-@every_case("name", LOOPS)
-@pytest.mark.slow
-def test_a_loop_that_counts_with_a_threads_number(name: str) -> None:
-    report, lines = judged("matmul_naive", LOOPS[name])
-    first = report.errors[0]
-    assert first.code == "wrong-index" and "thread's own number" in first.message
-    assert lines[(first.line or 0) - 1].strip().startswith("for ")
-
-
 def test_a_number_that_is_not_needed_any_more_may_be_counted_with() -> None:
     body = "x, y = cuda.grid(2)\ncol, row = x, y\nif row < C.shape[0] and col < C.shape[1]:\n"
     body += (
@@ -52,8 +29,7 @@ def test_a_number_that_is_not_needed_any_more_may_be_counted_with() -> None:
     )
     body += "\n    C[row, col] = acc"
     assert judged("matmul_naive", body.format("col"))[0].passed
-    wrong = judged("matmul_naive", body.format("row"))[0].errors[0]
-    assert "thread's own number" not in wrong.message
+    assert not judged("matmul_naive", body.format("row"))[0].passed
 
 
 ROW, COLUMN = "row = cuda.blockIdx.y * 32 + {} % 32\n", "col = cuda.blockIdx.x * 8 + {} // 32"

@@ -79,11 +79,11 @@ def test_more_than_the_one_element_that_the_statement_allows(name: str) -> None:
     assert "C[" in text.splitlines()[(error.line or 0) - 1]
 
 
-def test_so_it_is_told_where_the_steps_run_out() -> None:
+def test_a_thread_that_runs_out_of_steps_is_told_so() -> None:
     body = WORK["mat_add"].replace("\n", "\n        ")
     text = f"{HEAD}def mat_add(A, B, C):\n    if cuda.grid(2) == (0, 0):\n        {body}\n"
     error = examine_source("mat_add", text, debug=True).errors[0]
-    assert error.code == "timeout" and "at most one per thread" in error.message
+    assert error.code == "timeout"
 
 
 def test_a_loop_that_strides_over_the_grid_gives_each_thread_one() -> None:

@@ -212,7 +212,7 @@ HOSTILE = {
     "return device": "wrong-formula",
     "return float('nan')": "wrong-formula",
     "return [threads]": "wrong-formula",
-    "return threads * 10 ** 70": "wrong-formula",
+    "return threads * 10 ** 70": "wrong-result",
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from sampling import few
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
@@ -76,22 +75,6 @@ def test_a_barrier_is_no_cure_for_the_wrong_buffer():
     found = first_error("two_buffers", ("store4(sB, now + 4 * t, b)", "store4(sB, 4 * t, b)"))
     assert found.code == "race-write-after-read"
     assert facts_of(found.hint)["line"] == Line(found.other_line)  # that reads the buffer
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "taken"),
-    few(
-        [
-            ("load4(sA, 132", "load4(sA, 128", (128, "sA", 132)),
-            ("(8, 132)", "(8, 128)", (132, "sA", 128)),
-            ("store4(T, 128", "store4(T, 132", (132, "T", 128)),
-        ],
-        1,
-    ),
-)
-def test_a_row_that_is_longer_than_the_index_takes_it_for(old, new, taken):
-    facts = facts_of(first_error("stage_a", (old, new)).message)
-    assert (facts["taken"], facts["array"], facts["length"]) == taken
 
 
 def test_a_step_of_one_is_not_taken_for_a_row():

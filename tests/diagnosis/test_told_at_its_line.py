@@ -75,8 +75,8 @@ CAUSES = {
     ),
     "an index that only one access has": (
         *("load_tile", "wrong-formula"),
-        *("    if top + ty < M.shape[0] and left + tx < M.shape[1]:\n        tile[ty, tx] = M[top + "
-          "ty, left + tx]",
+        *("    if top + ty < M.shape[0] and left + tx < M.shape[1]:\n        tile[ty, tx] = M[top "
+          "+ ty, left + tx]",
           "    column, row = cuda.grid(2)  #!\n    if row < M.shape[0] and column < M.shape[1]:\n"
           "        tile[ty, tx] = M[row, column]"),
     ),
@@ -91,12 +91,13 @@ CAUSES = {
         *("range(start, start + 4):", "range(start // 4, start // 4 + 4):"),
     ),
     "a store that the loop has no part in": (
-        *("running_totals", "wrong-index"),
+        *("running_totals", "out-of-bounds-write"),
         *("totals[start // 4] = total", "totals[start] = total"),
     ),
     "another name on a line that is given": (
         *("grid_stride", "wrong-index"),
-        *("    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        y[i] = 2 * x[i]",
+        *("    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        y[i] = 2 "
+          "* x[i]",
           "    i = cuda.grid(1)\n    for k in range(i, x.shape[0], cuda.gridsize(1)):\n"
           "        y[i] = 2 * x[i]  #!"),
     ),

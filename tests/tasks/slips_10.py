@@ -20,7 +20,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "one_mma": [
         ("A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
-         "out-of-bounds-read", "2 * t + 16"),
+         "out-of-bounds-read", "a = ("),
         ("A[g, 2 * t], A[g, 2 * t + 1]", "A[lane, 2 * t], A[lane, 2 * t + 1]",
          "wrong-index", "A[lane"),
         ("B[2 * t + 8, g], B[2 * t + 9, g]", "B[g, 2 * t + 8], B[g, 2 * t + 9]",

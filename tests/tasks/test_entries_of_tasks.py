@@ -70,7 +70,7 @@ BODY = (
         ("", "", None, None),
         (" and i % 2 == 0", "", "wrong-index", 8),
         ("i % 2 == 0", "i % 2 == 1", "incomplete-output", 7),
-        ("i < x.shape[0] and ", "", "out-of-bounds-read", 8),
+        ("i < x.shape[0] and ", "", "wrong-bounds-check", 7),
         ("i % 2", "i % 4", "incomplete-output", 7),
         ("i < x", "i < 64 and i < x", "wrong-bounds-check", 7),
     ],

@@ -148,11 +148,8 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
 @pytest.mark.parametrize(
     ("task", "old", "new", "hint"),
     few([
-        ("one_mma", "A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
-         "2 * t + 16 is 16 in this thread."),
         pytest.param("two_stages", "A, B, start + 64)", "A, B, start + 128)", "What is start + 128 "
                      "in the last iteration of the loop?", marks=pytest.mark.long),
-        ("fetch_and_add", "warp == 0 and s < x.shape[0]", "warp == 0", "be skipped then"),
         ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
         ("banded", "which * band + inside", "which + inside", "lie above the second band?"),
         ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "

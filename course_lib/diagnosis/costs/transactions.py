@@ -10,8 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import (
     REPEATED,
@@ -24,7 +22,7 @@ from course_lib.diagnosis.costs.measured import (
     severity_of,
 )
 from course_lib.diagnosis.costs.words import WHY, tell
-from course_lib.diagnosis.source.source import Source, Threads, value_in
+from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import indices_of, root_name
 from course_lib.wording.findings import Finding, Severity
 from course_lib.wording.sentences import Line, say
@@ -68,19 +66,14 @@ def _conflict(measured: Measured, line: int, store: bool, wavefronts: float) -> 
     (access,), lanes = accesses, int(wavefronts)
     shape = _shape(measured, root_name(access.value) or "")
     kind = _why(measured, access, shape)
-    down, across = measured.thread_tile
     why = say(
         WHY[kind],
         lanes=lanes,
-        banks=BANKS // lanes,
         all=BANKS,
         width=shape[-1] if shape else 0,
-        steps=f"{down} rows" if across == 1 else f"{down} rows or {across} columns",
     )
     words = {"verb": verb, "access": ast.unparse(access), "wavefronts": lanes, "why": why}
     found = tell("conflict", line, **words)
-    if kind == "xor":
-        return tell.again("values of an XOR", found)
     if kind == "column of a long tile":
         made = measured.source.own_arrays().get(root_name(access.value) or "")
         if made:
@@ -101,31 +94,17 @@ def shared_accesses(source: Source, line: int, store: bool) -> list[ast.Subscrip
 
 def _why(measured: Measured, access: ast.Subscript, shape: Sequence[int]) -> str:
     """Why the lanes meet in one bank."""
-    if _has_xor(measured.source, access.slice):
-        return "xor"
-    if len(shape) != 2:
+    in_rows = measured.thread_tile == (1, 1) and measured.profile.block[0] >= BANKS
+    if len(shape) != 2 or not in_rows or not _walks_down(measured, access):
         return "unknown"
-    if measured.thread_tile != (1, 1):
-        return "outputs apart" if isinstance(access.ctx, ast.Load) else "unknown"
-    if measured.profile.block[0] < BANKS:  # a warp is several rows of threads
-        return "several rows"
-    if not _walks_down(measured, access):
-        return "along a row"
     long = shape[-1] % BANKS == 0 and shape[0] > BANKS
     return "column of a long tile" if long else "down a column"
 
 
 def _walks_down(measured: Measured, access: ast.Subscript) -> bool:
-    """Does each lane of the first warp take another row, and all of them one column?"""
-    source, lanes = measured.source, np.arange(BANKS)
-    warp = Threads((lanes, 0, 0), (0, 0, 0), measured.profile.block, measured.profile.grid)
-    indices = indices_of(access)
-    if len(indices) != 2 or source.differs_between_threads(indices[1]):
-        column = value_in(source, indices[-1], warp)
-        if column is None or np.unique(column).size > 1:
-            return False
-    row = value_in(source, indices[0], warp)
-    return row is None or np.unique(row).size == BANKS
+    """Does each lane of a warp take another row, and all of them one column?"""
+    moves = [measured.source.moves_with([index]) for index in indices_of(access)]
+    return len(moves) == 2 and "threadIdx.x" in moves[0] - moves[1]
 
 
 def _shape(measured: Measured, name: str) -> Sequence[int]:
@@ -135,15 +114,6 @@ def _shape(measured: Measured, name: str) -> Sequence[int]:
 
 def _sizes(shape: Sequence[int]) -> str:
     return f"({', '.join(map(str, shape))})"
-
-
-def _has_xor(source: Source, index: ast.AST, depth: int = 4) -> bool:
-    """Does an index use an exclusive or, here or where its variables get their values?"""
-    nodes = list(ast.walk(index))
-    if any(isinstance(node, ast.BitXor) for node in nodes):
-        return True
-    values = [source.value_of(node.id) for node in nodes if isinstance(node, ast.Name)]
-    return depth > 0 and any(_has_xor(source, value, depth - 1) for value in values if value)
 
 
 def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -6,14 +6,7 @@ from course_lib.wording.tables import Wording, Words
 
 # Why the lanes of a warp meet in a bank.
 WHY = {
-    "xor": "the XOR puts the words of a column into only {banks} of the {all} banks, so "
-    "{lanes} lanes meet in each of them.",
     "unknown": "{lanes} lanes need different words from the same bank.",
-    "outputs apart": "the outputs of neighbouring threads are {steps} apart, and with rows of "
-    "{width} words, {lanes} addresses of a warp fall into one bank.",
-    "several rows": "with rows of {width} words, {lanes} of its lanes need different words from "
-    "the same bank.",
-    "along a row": "{lanes} of its lanes need different words from the same bank.",
     "down a column": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
     "them need different words from the same one of the {all} banks.",
     "column of a long tile": "its lanes walk down a column, where words are {width} apart, "
@@ -111,11 +104,6 @@ tell = Words(
             "A warp's {verb} of shared memory takes {wavefronts} wavefronts on average, "
             "because some lanes need different words from the same bank.",
             "By how many words do the addresses of neighbouring lanes differ?",
-        ),
-        "values of an XOR": Wording(
-            "bank-conflict",
-            "",
-            "How many different values does the number that goes into the XOR take?",
         ),
         "length of a row": Wording(
             "bank-conflict",

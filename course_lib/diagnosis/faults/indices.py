@@ -1,27 +1,21 @@
-"""Numbers that go wrong: float64, narrow types, rounding, wrong indices, a lost thread number."""
+"""Numbers of the wrong type, and rounding."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.codes import OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults.out_of_bounds import line_of
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.source.source import Source, Threads, value_in
+from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import (
-    flat,
-    indices_of,
     names_in,
     outside,
     part_of,
     root_name,
-    wide_accesses,
 )
 from course_lib.diagnosis.trial import Trial, counts_of, exact_of
 from course_lib.emulator.inference.infer import all_typings
@@ -30,28 +24,9 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line
 
-NARROW = {"int8", "uint8", "int16", "uint16"}
 FLOAT64 = {"float64", "double"}
 TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
-
-
-def largest_of(kind: str) -> int:
-    """The largest number of an integer type, by its name."""
-    bits = int(kind.removeprefix("u").removeprefix("int"))
-    return (1 << (bits if kind.startswith("u") else bits - 1)) - 1
-
-
-def narrow_index(source: Source, shortest: int) -> Finding | None:
-    """The finding for an index in 8 or 16 bits that ends below the length `shortest`."""
-    for node in source.walk():
-        if isinstance(node, ast.Call) and names_in(node.func) & NARROW:
-            kind = sorted(names_in(node.func) & NARROW)[0]
-            fixed = all(isinstance(argument, ast.Constant) for argument in node.args)  # k = int8(0)
-            if largest_of(kind) >= shortest or fixed:
-                continue
-            return tell("narrow index", node.lineno, kind=kind)
-    return None
 
 
 def explain_float64(each: Finding, source: Source) -> Finding:
@@ -70,7 +45,7 @@ def explain_float64(each: Finding, source: Source) -> Finding:
         return each
     in_array = source.makes_array(source.at_line(origin))
     kind = "float64 in an array" if in_array else "float64"
-    return tell.again(kind, each, origin, line=line_of(each))
+    return tell.again(kind, each, origin, line=Line(each.line or 0))
 
 
 def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
@@ -159,206 +134,3 @@ def _decides(typing: Typing, node: ast.AST) -> Iterator[ast.expr]:
 def _is_float(typing: Typing, node: ast.expr) -> bool:
     kind = typing.types.get(node)
     return isinstance(kind, np.dtype) and kind.kind == "f"
-
-
-# --- Indices for rows of another length, set by given lines, or alike for two threads -------------
-
-
-EXPLAINED = ("uninitialised-read", "out-of-bounds-read", "out-of-bounds-write")
-
-
-def explain_row_length(
-    found: Finding, source: Source, shapes: Mapping[str, Sequence[int]]
-) -> Finding:
-    """A fault of a wide access, explained by an index that multiplies by the wrong length of a row.
-
-    `shapes` has the arrays' shapes by their names. Anything else leaves the finding as it is.
-    """
-    name = found.cell.split("[", 1)[0]
-    shape = shapes.get(name, ())
-    if found.code not in EXPLAINED or len(shape) != 2:
-        return found
-    length = shape[1]
-    for index in flat_indices(source, name, found.line):
-        taken = max(_factors(index), default=length)
-        if taken != length and length < 2 * taken < 4 * length:  # about as long as a row
-            words = {"taken": taken, "array": name, "length": length}
-            return tell.again("rows of another length", found, **words)
-    return found
-
-
-def flat_indices(source: Source, array: str, line: int | None) -> Iterator[ast.expr]:
-    """The flat indices into an array on a line."""
-    for node in source.walk():
-        for name, index, _ in wide_accesses(node):
-            first = getattr(node, "lineno", 0)
-            if (
-                name == array
-                and line
-                and first <= line <= (getattr(node, "end_lineno", 0) or first)
-            ):
-                yield index
-
-
-def _factors(index: ast.expr) -> Iterator[int]:
-    """The whole numbers that something is multiplied by."""
-    for node in ast.walk(index):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-            for side in (node.left, node.right):
-                if isinstance(side, ast.Constant) and type(side.value) is int:
-                    yield side.value
-
-
-def explain_given_line(each: Finding, exercise: Exercise, source: Source) -> Finding:
-    """A wide access that leaves its array in a given line, explained by the statement that sets its
-    index.
-
-    Anything else leaves the finding as it is.
-    """
-    if not isinstance(exercise, Task) or not (each.code in OUTSIDE or is_misaligned(each)):
-        return each
-    given = {ast.unparse(node) for node in ast.walk(ast.parse(exercise.given)) if _is_plain(node)}
-    statement = source.at_line(each.line) if each.line else None
-    if each.line is None or statement is None or ast.unparse(statement) not in given:
-        return each
-    indices = flat_indices(source, array_of(each.cell), each.line)
-    used = sorted({name for index in indices for name in names_in(index)})
-    own = {
-        name: source.assignments(name)
-        for name in used
-        if any(ast.unparse(set_here) not in given for set_here in source.assignments(name))
-    }
-    lines = {set_here.lineno for several in own.values() for set_here in several}
-    if len(lines) != 1:
-        return each
-    kind = "given line, of several" if len(own) > 1 else "given line"
-    return tell.again(kind, each, lines.pop(), at=Line(each.line), names=" and ".join(own))
-
-
-def _is_plain(node: ast.AST) -> bool:
-    """Is it a statement that contains no other statements?"""
-    return isinstance(node, ast.stmt) and not hasattr(node, "body")
-
-
-def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Finding:
-    """A race of two threads that store on one line, explained by the number that they share.
-
-    That is a variable made of the thread's index along two axes, from which alone the indices of
-    the store follow. Anything else leaves the finding as it is.
-    """
-    same_line = each.line == each.other_line and len(set(each.blocks)) < 2
-    if each.code != "race-write-after-write" or not same_line or len(each.threads) != 2:
-        return each
-    stores = source.accesses(each.cell.split("[", 1)[0], store=True)
-    store = next((access for access in stores if access.lineno == each.line), None)
-    if store is None:
-        return each
-    for name in sorted(source.everything_behind(store)):
-        made = source.assignments(name)
-        value = _value_of(source, name)
-        if value is None or len(_axes_in(source, value)) < 2:
-            continue
-        if any(_axes_in(source, index, name) for index in indices_of(store)):
-            continue
-        numbers = {
-            value_in(source, value, Threads(thread, block_size=block)) for thread in each.threads
-        }
-        if len(numbers) == 1 and None not in numbers:
-            line = made[0].lineno
-            words = {"name": name, "number": numbers.pop(), "line": Line(line)}
-            return tell.again("one number for two threads", each, line, **words)
-    return each
-
-
-def _value_of(source: Source, name: str) -> ast.expr | None:
-    """What a variable is set to, if that is one place."""
-    assigned = source.assignments(name)
-    if len(assigned) != 1 or not isinstance(assigned[0], ast.Assign):
-        return None
-    return part_of(assigned[0], name)
-
-
-def _axes_in(source: Source, value: ast.AST, but_for: str = "", depth: int = 4) -> set[str]:
-    """The axes of threadIdx that an expression is made of, not by way of one variable."""
-    found: set[str] = set()
-    for part in ast.walk(value):
-        if isinstance(part, ast.Attribute) and part.attr in "xyz":
-            if isinstance(part.value, ast.Attribute) and part.value.attr == "threadIdx":
-                found.add(part.attr)
-        elif isinstance(part, ast.Name) and part.id != but_for and depth:
-            behind = _value_of(source, part.id)
-            if behind is not None:
-                found |= _axes_in(source, behind, but_for, depth - 1)
-    return found
-
-
-# --- A thread's own number, lost to a narrow type or to a loop of the same name -------------------
-# What follows from it looks like anything: a race, a wrong test, an offset that is missing. So it
-# is looked for before them, in answers that are wrong.
-
-
-OWN = {"threadIdx", "blockIdx", "grid", "laneid"}  # what distinguishes a thread
-
-
-def lost_number(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
-    """The finding for a thread's number that a wrong answer loses."""
-    wrong = [trial for trial in trials if not trial.right or trial.errors]
-    if not wrong:
-        return None
-    return _overwritten(launcher.source, launcher.names[-1])
-
-
-def _overwritten(source: Source, output: str) -> Finding | None:
-    """A loop that counts with the name of a thread's number, which is needed behind its head."""
-    for loop in source.loops():
-        for name in _counted_with(loop):
-            made = _own_number(source, name, loop)
-            used = next(_still_used(source, name, loop, output), None) if made else None
-            if made is None or used is None:
-                continue
-            words = {"name": name, "made": Line(made), "used": Line(used)}
-            return tell("number overwritten by a loop", loop.lineno, **words)
-    return None
-
-
-def _counted_with(loop: ast.stmt) -> list[str]:
-    """The names that a loop counts with."""
-    targets = flat(loop.target) if isinstance(loop, ast.For) else ()
-    return [target.id for target in targets if isinstance(target, ast.Name)]
-
-
-def _own_number(source: Source, name: str, loop: ast.stmt) -> int | None:
-    """The line before a loop, in its function, that gives a name the number of a thread."""
-    for assignment in source.assignments(name):
-        value = part_of(assignment, name)
-        if assignment.lineno < loop.lineno and _function(source, assignment) is _function(
-            source, loop
-        ):
-            if value is not None and source.everything_behind(value) & OWN:
-                return assignment.lineno
-    return None
-
-
-def _still_used(source: Source, name: str, loop: ast.stmt, output: str) -> Iterator[int]:
-    """The lines that read a name after a loop has counted with it, or store there meanwhile."""
-    end = loop.end_lineno or loop.lineno
-    set_anew = (
-        *source.assignments(name),
-        *(other for other in source.loops() if name in _counted_with(other)),
-    )
-    again = [statement.lineno for statement in set_anew if statement.lineno > end]
-    for node in ast.walk(_function(source, loop)):
-        if not isinstance(node, ast.Name) or node.id != name or node.lineno <= end:
-            continue
-        if isinstance(node.ctx, ast.Load) and not any(line <= node.lineno for line in again):
-            yield node.lineno
-    for store in source.accesses(output, store=True):
-        tests = [test for test, _ in source.conditions(loop)]
-        if loop in source.loops_around(store) and name in names_in(store.slice):
-            if any(name in names_in(test) for test in tests):
-                yield store.lineno
-
-
-def _function(source: Source, node: ast.AST) -> ast.AST:
-    around = (each for each in source.ancestors(node) if isinstance(each, ast.FunctionDef))
-    return next(around, source.kernel)

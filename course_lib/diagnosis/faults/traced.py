@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults import indices, out_of_bounds, thread_tests
+from course_lib.diagnosis.faults import indices, thread_tests
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.trial import Trial, all_have_work
+from course_lib.diagnosis.trial import Trial
 from course_lib.emulator.observers.findings import touching
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import Line
@@ -42,13 +41,6 @@ def is_orderly(exact: Any, output: str) -> bool:
     if exact is None or exact.right:
         return False
     return not any(error.code in DISORDER and not _on(error, output) for error in exact.errors)
-
-
-def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
-    """Is a fault a consequence of writing into an input that other threads still read?"""
-    return each.code in DISORDER and (
-        array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
-    )
 
 
 def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
@@ -95,18 +87,6 @@ def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     ]
 
 
-def without_meetings(faults: Sequence[Finding], output: str) -> list[Finding]:
-    """Faults without those of threads that store at one place of the output.
-
-    Where a device function says which place, and its numbers are explained, nothing else is wrong.
-    """
-    return [
-        finding
-        for finding in faults
-        if finding.code != "race-write-after-write" or not _on(finding, output)
-    ]
-
-
 def keep_causes(
     faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
 ) -> list[Finding]:
@@ -125,10 +105,7 @@ def keep_causes(
     if orderly:
         follows += ("uninitialised-read",)
     kept = [finding for finding in faults if finding.code not in follows]
-    # A test that lets threads out of an array is told by them, before what it keeps from writing.
-    told = (cause.code, cause.line) if cause.code not in OUTSIDE else ()
-    let_out = [finding for finding in kept if (finding.code, finding.line) == told]
-    return by_importance(once([*let_out, cause, *kept]))
+    return by_importance(once([cause, *kept]))
 
 
 def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
@@ -157,13 +134,6 @@ def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
         )
         for finding in faults
     )
-
-
-def in_order(faults: Iterable[Finding]) -> list[Finding]:
-    """Faults without those that make numbers doubtful."""
-    return [
-        finding for finding in faults if finding.severity != "error" or finding.code not in DISORDER
-    ]
 
 
 def _on(each: Finding, array: str) -> bool:
@@ -215,6 +185,20 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     return list(seen.values())
 
 
+def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[Finding]:
+    """Of the accesses outside an array that the kernel makes itself the first one; a write first.
+
+    Where an array is too small, or filled with the wrong index, all the others only follow.
+    """
+    outside = [finding for finding in faults if finding.cell in own and finding.code in OUTSIDE]
+    first: dict[str, Finding] = {}
+    for finding in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
+        first.setdefault(finding.cell, finding)
+    return [
+        finding for finding in faults if finding not in outside or finding is first[finding.cell]
+    ]
+
+
 # --- From what the emulator found to causes -------------------------------------------------------
 
 
@@ -233,59 +217,23 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
     """What the emulator found in one launch, traced to causes where the source shows them."""
-    exercise, launch = launcher.exercise, launcher.threads_of(trial)
-    shapes = launch.shapes
-    reach = {
-        name: launcher.reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
-    }
     found = []
     for finding in _few_of_each_code(without_wraps(trial.profile.findings)):
         if finding.code in launcher.exercise.forgiven:
             continue
-        if finding.code in OUTSIDE:
-            finding = out_of_bounds.explain_outside(
-                finding, reach, launcher.source, launcher.letters, launch
-            )
-            finding = _where_nobody_is_surplus(launcher, finding, trial, shapes)
         if finding.code == "float64-arithmetic":
             finding = indices.explain_float64(finding, launcher.source)
         if finding.code == "timeout":
             finding = thread_tests.explain_timeout(
                 finding, trial.profile.stopped_in, launcher.budget_of(trial)
             )
-            if trial.case in launcher.trails:
-                count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
-                finding = thread_tests.with_elements(finding, count, most, exercise.output)
         if finding.code == APART:
             finding = thread_tests.explain_divergence(finding, launcher.source)
-        finding = indices.explain_meeting(finding, launcher.source, trial.profile.block)
         finding = about_buffers(launcher.exercise, finding, bool(trial.profile.barriers))
-        own = {array.name: array.shape for array in trial.profile.shared_arrays}
-        finding = indices.explain_row_length(finding, launcher.source, {**shapes, **own})
-        finding = indices.explain_given_line(finding, launcher.exercise, launcher.source)
         is_shown = finding.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (finding.code == APART or is_shown)
         found.append(launcher.seen_in(trial, finding, tells_sizes))
-    return out_of_bounds.without_wide_followers(found, launcher.source)
-
-
-def _where_nobody_is_surplus(
-    launcher: Launcher, each: Finding, trial: Trial, shapes: Mapping[str, tuple[int, ...]]
-) -> Finding:
-    """What to look at where a thread leaves an array, and all threads of the launch are needed."""
-    if launcher.problem.sizes_vary or each.code not in OUTSIDE:
-        return each
-    array = array_of(each.cell)
-    if array not in shapes:  # the kernel's own, of a size that fits its threads
-        return each
-    elements = trial.outcome.expected.size
-    if math.prod(shapes[array]) < elements or not all_have_work(trial):
-        return each
-    threads = math.prod((*trial.profile.grid, *trial.profile.block))
-    if elements < 2 * threads:
-        return tell.again("all threads have work", each)
-    named = out_of_bounds.with_its_index(each, launcher.source)
-    return named or tell.again("from where to where", each)
+    return found
 
 
 def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:

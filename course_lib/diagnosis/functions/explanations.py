@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,15 +13,13 @@ from typing import NamedTuple
 from course_lib.diagnosis.functions.function_calls import (
     Call,
     alike,
-    call,
-    same_numbers,
 )
-from course_lib.diagnosis.functions.words import in_a_call, tell
+from course_lib.diagnosis.functions.words import tell
 from course_lib.diagnosis.repair.causes import MOVES, code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.source.tree import node_at
-from course_lib.emulator import Kernel, Record
+from course_lib.emulator import Kernel
 from course_lib.problems.call_table import CallTable
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.findings import Finding
@@ -70,28 +67,6 @@ def explanations(
         yield (Explanation("one number", {"parameters": parameters}),)
     if edit:
         yield (_of_the_edit(edit),)
-    if any(each.stopped for each in calls):  # which says more than what follows
-        return
-    for one in (_only_where_two_are_equal, _only_for_one_value, _unused, _of_the_results):
-        for each in one(calls, function):
-            yield (each,)
-    yield from _rounded_down(calls)
-
-
-FRACTION = Explanation("fraction", place=("/",))
-
-
-def _rounded_down(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
-    """Fractions where whole numbers are asked for, which the ideas explain when rounded down."""
-    if calls[0].table.whole and any(isinstance(each.value, float) for each in calls):
-        for ideas in _wrong_ideas([_floor(each) for each in calls]):
-            yield (FRACTION, *(idea._replace(shows=None) for idea in ideas))
-
-
-def _floor(call: Call) -> Call:
-    number = call.number
-    whole = math.floor(number) if number is not None and math.isfinite(number) else None
-    return replace(call, value=whole)
 
 
 def _of_the_edit(edit: Edit) -> Explanation:
@@ -159,86 +134,3 @@ def _of_an_idea(idea: WrongIdea, calls: Sequence[Call]) -> Explanation:
     shows = next((each for each in calls if not each.right and _is_from(idea.computes, each)), None)
     facts = {"says": idea.says, "hint": idea.hint}
     return Explanation("wrong idea", facts, idea.code, idea.place, shows)
-
-
-# --- Mistakes that any function may have ----------------------------------------------------------
-
-
-def _only_where_two_are_equal(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
-    names = calls[0].table.entry.parameters
-    pairs = [
-        {"a": names[one], "b": names[two]}
-        for one, two in combinations(range(len(names)), 2)
-        if any(each.right for each in calls)
-        and all(c.right == (c.arguments[one] == c.arguments[two]) for c in calls)
-        and _right_where_equal(function, calls, one, two)
-    ]
-    if len(pairs) == 1:
-        yield Explanation("two equal", pairs[0])
-
-
-def _right_where_equal(function: Kernel, calls: Sequence[Call], one: int, two: int) -> bool:
-    """Is it right wherever these two are equal, and not by chance in the one call of the table?"""
-    for each in calls:
-        arguments = list(each.arguments)
-        arguments[two] = arguments[one]
-        if not call(each.table, function, tuple(arguments)).right:
-            return False
-    return True
-
-
-def _only_for_one_value(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
-    """One parameter is taken for a number, or for one record."""
-    telling = sorted(calls, key=lambda each: each.right)
-    for place, name in enumerate(calls[0].table.entry.parameters):
-        for value in dict.fromkeys(each.arguments[place] for each in calls):
-            if all(_is_right_with(each, place, value) for each in telling):
-                facts = {"name": name, "value": in_a_call(value)}
-                if isinstance(value, Record):
-                    numbers = tuple(str(each) for each in value.values.values())
-                    yield Explanation("one record", facts, place=numbers)
-                else:
-                    yield Explanation("one value", facts)
-
-
-def _is_right_with(call: Call, place: int, value: object) -> bool:
-    """Would this number be right if one argument were another?"""
-    arguments = (*call.arguments[:place], value, *call.arguments[place + 1 :])
-    return call.number == call.table.reference(*arguments)
-
-
-def _unused(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
-    read = {node.id for node in ast.walk(function.tree) if isinstance(node, ast.Name)}
-    unread = [f"`{parameter}`" for parameter in function.parameters if parameter not in read]
-    if unread:
-        kind = "one unused" if len(unread) == 1 else "unused"
-        yield Explanation(kind, {"names": joined(unread)})
-
-
-def _of_the_results(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
-    """Every result is off by the same number, by the same factor, or by less than 1."""
-    if len({None if each.number is None else each.number - each.wanted for each in calls}) == 1:
-        yield Explanation("off")
-    quotients = [
-        each.number / each.wanted for each in calls if each.number is not None and each.wanted
-    ]
-    first = quotients[0] if len(quotients) == len(calls) else 0.0
-    if first > 0 and same_numbers(quotients, [first] * len(quotients)):
-        for factor, kind in ((first, "too large"), (1 / first, "too small")):
-            if factor > 1.5 and all(_is_times(each, round(factor), kind) for each in calls):
-                yield Explanation(kind, {"factor": round(factor)})
-    if all(_is_nearly_right(each) for each in calls):
-        yield FRACTION
-
-
-def _is_times(call: Call, factor: int, kind: str) -> bool:
-    """Is the result this many times too large, or too small?"""
-    value, wanted = call.number or 0, call.wanted
-    large = kind == "too large"
-    return alike(value, factor * wanted) if large else alike(factor * value, wanted)
-
-
-def _is_nearly_right(call: Call) -> bool:
-    """Is it the whole number that is asked for, but for a fraction?"""
-    apart = math.inf if call.number is None else abs(call.number - call.wanted)
-    return isinstance(call.wanted, int) and apart < 1

@@ -63,45 +63,6 @@ tell = Words(
             "every call returns the same number",
             "How should it depend on {parameters}?",
         ),
-        "two equal": Wording(
-            "wrong-formula",
-            "the function is right only if {a} and {b} are equal",
-            "Where should {a} and {b} come in?",
-        ),
-        "one value": Wording(
-            "wrong-formula",
-            "the function is right only if {name} is {value}",
-            "Where should {name} come in?",
-        ),
-        "one record": Wording(
-            "hardcoded-answer",
-            "the function is right only if {name} is {value}",
-            "Which values in {name} should the result depend on?",
-        ),
-        "one unused": Wording(
-            "wrong-formula", "the function does not use {names}", "Where should {names} come in?"
-        ),
-        "unused": Wording(
-            "wrong-formula", "the function does not use {names}", "Where should {names} come in?"
-        ),
-        "off": Wording(
-            "wrong-formula",
-            "every result is off by the same number",
-            "Does the count begin with 0 or with 1?",
-        ),
-        "too large": Wording(
-            "wrong-formula",
-            "every result is {factor} times too large",
-            "Where does the factor {factor} come from?",
-        ),
-        "too small": Wording(
-            "wrong-formula",
-            "every result is {factor} times too small",
-            "Where does the factor {factor} come from?",
-        ),
-        "fraction": Wording(
-            "wrong-formula", "the result should be a whole number, but this is a fraction", INTEGER
-        ),
         "explained": Wording("", "{compared}: {seen}.{worked}"),
         "mended": Wording("", "{compared}. One change here would make it right: {seen}.{worked}"),
     }

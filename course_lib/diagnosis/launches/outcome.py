@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +11,6 @@ from course_lib.problems.problem import Geometry
 from course_lib.wording.words import at_end, element, joined, span
 
 Array = np.ndarray
-MOST_ZEROS = 0.8  # of the elements that go with zeros: the others are right by chance
 
 
 @dataclass(frozen=True)
@@ -38,11 +36,6 @@ class Outcome:
     poison: float
     output: str = "C"
     letters: tuple[str, ...] = ("A", "B")
-
-    @property
-    def A(self) -> Array:
-        """The first input."""
-        return self.inputs[0]
 
     @property
     def operands(self) -> str:
@@ -111,50 +104,6 @@ def where(mask: Array, sizes: Geometry) -> str:
         count_of_all = len(inside) + len(outside)
         return f"{len(inside)} of {count_of_all} blocks, the first of them block {inside[0]}"
     return _box(mask) or f"{count} of {mask.size} elements, the first at {first_place(mask)}"
-
-
-@dataclass(frozen=True)
-class ZeroPlace:
-    """Elements of the output that belong to zeros of an input.
-
-    Attributes:
-        letter: the input.
-        part: which elements: "elements" at the zeros, or the "rows" or "columns" that hold one.
-    """
-
-    letter: str
-    part: str
-
-    def __str__(self) -> str:
-        if self.part == "elements":
-            return f"where {self.letter} is exactly 0"
-        return f"in the {self.part} for which {self.letter} holds an exact 0"
-
-
-def zero_place(outcome: Outcome, mask: Array) -> ZeroPlace | None:
-    """The zeros that a mask of some output elements goes with, if it does."""
-    for letter, array in zip(outcome.letters, outcome.inputs, strict=False):
-        for part, zeros in _zeros_of(np.asarray(array), mask.shape):
-            near = np.broadcast_to(zeros, mask.shape)
-            some = near.any() and not near.all()
-            if some and not mask[~near].any() and mask[near].mean() > MOST_ZEROS:
-                return ZeroPlace(letter, part)
-    return None
-
-
-def _zeros_of(array: Array, shape: tuple[int, ...]) -> Iterator[tuple[str, Array]]:
-    """Which elements of an output of this shape go with zeros of an input, in which way."""
-    zeros = array == 0
-    if zeros.shape == shape:
-        yield "elements", zeros
-    if zeros.ndim != 2 or len(shape) != 2:
-        return
-    if zeros.shape == shape[::-1]:
-        yield "elements", zeros.T
-    if zeros.shape[0] == shape[0]:
-        yield "rows", zeros.any(axis=1)[:, None]
-    if zeros.shape[1] == shape[1]:
-        yield "columns", zeros.any(axis=0)[None]
 
 
 def first_place(mask: Array) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from course_lib.diagnosis.slip import Evidence, SlipLocation
+from course_lib.diagnosis.slip import Evidence
 from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
 from course_lib.diagnosis.source.tree import indices_of, names_in, outside, root_name
 
@@ -15,57 +15,43 @@ MAXIMA = {"max", "fmax", "maximum"}
 Statement = ast.Assign | ast.AugAssign
 
 
-def named_place(at: Evidence, details: list[str]) -> SlipLocation:
+def named_place(at: Evidence, details: list[str]) -> int | None:
     """The first statement with one of some words in a name; else where K's elements count."""
     for statement in statements_of(at.source):
         if any(word in name.lower() for word in details for name in names_in(statement)):
-            return SlipLocation(statement.lineno)
+            return statement.lineno
     products = products_of(at.source, at.names[1])
     score = root_name(target_of(products[0])) if products else None
     for statement in statements_of(at.source):
         scales = any(isinstance(part, ast.Mult | ast.Div) for part in ast.walk(statement))
         later = bool(products) and statement.lineno > products[0].lineno
         if later and scales and score in names_in(statement):
-            return SlipLocation(statement.lineno)
+            return statement.lineno
     return _line(products[:1])
 
 
-def product_place(at: Evidence, details: list[str]) -> SlipLocation:
+def product_place(at: Evidence, details: list[str]) -> int | None:
     """The last statement that multiplies elements of an array and adds the products up."""
     return _line(products_of(at.source, details[0])[-1:])
 
 
-def divisor_place(at: Evidence, details: list[str]) -> SlipLocation:
+def divisor_place(at: Evidence, details: list[str]) -> int | None:
     """Where grows what the result is divided by."""
     grows = _divisor_sums(at.source)
     return _line(grows[-1:]) if grows else product_place(at, [at.names[-2]])
 
 
-def division_place(at: Evidence, details: list[str]) -> SlipLocation:
+def division_place(at: Evidence, details: list[str]) -> int | None:
     """The division within a loop; else the store."""
     for statement in statements_of(at.source):
         divides = any(isinstance(part, ast.Div) for part in ast.walk(statement))
         if divides and at.source.loops_around(statement):
-            return SlipLocation(statement.lineno)
+            return statement.lineno
     stores = at.source.accesses(at.names[-1], store=True)
     return _line(stores[-1:])
 
 
-def start_of_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """Where that which grows in another place is set to something else within a loop."""
-    where = divisor_place if details[0] == "divisor" else product_place
-    growing = where(at, details[1:])
-    grows = at.source.at_line(growing.line or 0)
-    if not isinstance(grows, Statement):
-        return growing
-    name = root_name(target_of(grows)) or ""
-    starts = [
-        statement for statement in at.source.starts(name) if at.source.loops_around(statement)
-    ]
-    return _line(starts[:1]) if starts else growing
-
-
-def exponential_place(at: Evidence, details: list[str]) -> SlipLocation:
+def exponential_place(at: Evidence, details: list[str]) -> int | None:
     """The last exponential, or the "first"; of an array's products, or the "other" one.
 
     The other is the factor between an old maximum and a new one. Where there is no such, the line
@@ -87,7 +73,7 @@ def exponential_place(at: Evidence, details: list[str]) -> SlipLocation:
     return _line(chosen) if chosen else _line(at.source.additions()[:1])
 
 
-def largest_place(at: Evidence, details: list[str]) -> SlipLocation:
+def largest_place(at: Evidence, details: list[str]) -> int | None:
     """Where a maximum is found; or "first", where it gets its first value."""
     calls = _calls(at.source, MAXIMA)
     tests = [
@@ -106,7 +92,7 @@ def largest_place(at: Evidence, details: list[str]) -> SlipLocation:
     }
     if "first" in details:
         starts = [
-            at.source.set_by_caller(statement)
+            statement
             for statement in statements_of(at.source)
             if isinstance(statement, ast.Assign)
             and not names_in(statement.value) & MAXIMA
@@ -124,7 +110,7 @@ def _sets(target: ast.expr, names: set[str]) -> bool:
     return any(root_name(part) in names for part in parts)
 
 
-def mask_place(at: Evidence, details: list[str]) -> SlipLocation:
+def mask_place(at: Evidence, details: list[str]) -> int | None:
     """The test within a loop that keeps what does not exist out of a sum, or the line of the number
     that it gives; where there is none, where scores are scaled, or else where a weight is made."""
     for node in sorted(tests_of(at.source), key=lambda node: node.test.lineno):
@@ -137,8 +123,8 @@ def mask_place(at: Evidence, details: list[str]) -> SlipLocation:
             if isinstance(given, ast.Assign) and not node.orelse:
                 made = ast.walk(given.value)
                 if not any(isinstance(part, ast.Subscript | ast.BinOp) for part in made):
-                    return SlipLocation(given.lineno)
-            return SlipLocation(node.test.lineno)
+                    return given.lineno
+            return node.test.lineno
     scaled = [each for each in statements_of(at.source) if _scales_numbers(at.source, each)]
     return _line(scaled[:1]) if scaled else exponential_place(at, [at.names[1]])
 
@@ -161,16 +147,16 @@ def _scales_numbers(source: Source, statement: Statement) -> bool:
     )
 
 
-def test_place(at: Evidence, details: list[str]) -> SlipLocation:
+def test_place(at: Evidence, details: list[str]) -> int | None:
     """The innermost test, of which of two numbers is larger, around products of an array."""
     for statement in products_of(at.source, details[0])[-1:]:
         for test, line in at.source.conditions(statement):
             if _orders(test):
-                return SlipLocation(line)
+                return line
     return product_place(at, details)
 
 
-def exchange_place(at: Evidence, details: list[str]) -> SlipLocation:
+def exchange_place(at: Evidence, details: list[str]) -> int | None:
     """Where threads add what others have, or compare it ("largest"): by a shuffle, or in a tile.
 
     The loop over the distances: its "start", or else its end; the statement that reads what another
@@ -197,12 +183,12 @@ def exchange_place(at: Evidence, details: list[str]) -> SlipLocation:
         tests = [(e.test, e.lineno) for e in ast.walk(first) if isinstance(e, ast.IfExp)]
         for test, line in (*tests, *at.source.conditions(first)):
             if _orders(test):
-                return SlipLocation(line)
+                return line
     loops = at.source.loops_around(first)
     if not loops or {"read", "last"} & {*details}:
-        return SlipLocation(first.lineno)
+        return first.lineno
     line_of = loop_start_line if "start" in details else bound_line
-    return SlipLocation(line_of(at.source, loops[-1]))
+    return line_of(at.source, loops[-1])
 
 
 def _use_of(source: Source, read: Statement) -> ast.stmt:
@@ -339,5 +325,5 @@ def _calls(source: Source, functions: set[str]) -> list[ast.Call]:
     return sorted(found, key=lambda node: node.lineno)
 
 
-def _line(nodes: Sequence[ast.expr] | Sequence[ast.stmt]) -> SlipLocation:
-    return SlipLocation(nodes[0].lineno if nodes else None)
+def _line(nodes: Sequence[ast.expr] | Sequence[ast.stmt]) -> int | None:
+    return nodes[0].lineno if nodes else None

@@ -34,7 +34,6 @@ FEW_WATCHED = 6  # the same where not every cell can have a copy
 FEWEST_CELLS = 120  # that get a copy then, of all arrays
 MOST_CELLS = 600  # of one array, for one element
 EXACT = 1e-12  # more than float64 rounds
-CLEARLY = 16  # times as large as what rounding may do to it
 FAINT = 1 / 8  # of the noise: a cell that should take part, and moves the outcome by more, does
 MOST_SAMPLED, MANY_MORE = 16, 4  # cells, by which it is told whether only the largest count
 LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
@@ -121,16 +120,6 @@ class Experiment:
         follows = self.got_other == self.other.reshape(-1)
         result: Array = (self.got == held) & follows & self.wrong
         return result
-
-    @cached_property
-    def common_factor(self) -> float:
-        """By which every element is too large, as far as rounding tells; 0 if there is none."""
-        told = np.abs(self.expected) > CLEARLY * self.room
-        if told.sum() < 2 or not self.wrong[told].all() or not np.isfinite(self.got).all():
-            return 0.0
-        factor = float(np.median(self.got[told] / self.expected[told]))
-        off = np.abs(self.got - factor * self.expected)
-        return factor if bool((off <= 2 * (1 + abs(factor)) * self.room).all()) else 0.0
 
     @cached_property
     def noise(self) -> Array:

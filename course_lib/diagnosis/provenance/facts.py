@@ -11,90 +11,25 @@ import numpy as np
 from course_lib.diagnosis.provenance.dependence import DependenceTable, Experiment
 
 Array = np.ndarray
-SAME, FIXED, DISPLACED, MIRRORED, CLIPPED = "same", "fixed", "displaced", "mirrored", "clipped"
-WRAPPED, SCALED, OTHER, MIXED = "wrapped", "scaled", "other axis", "mixed"
-ROLLED = "rolled"
 MOST_FACTOR = 1 << 12  # in an index made of others
 
 
-@dataclass(frozen=True)
-class AxisForm:
-    """What was used as one index, in place of the right index i of this axis.
-
-    kind and numbers: SAME; FIXED at numbers[0]; DISPLACED: i + numbers[0]; ROLLED: i + numbers[0]
-    modulo numbers[1], the length; MIRRORED: numbers[0] - i; WRAPPED: i modulo numbers[0]; SCALED:
-    numbers[0] * i + numbers[1]; CLIPPED: i + numbers[0], no less than numbers[1] and no more than
-    numbers[2]; OTHER: the index of axis numbers[0], plus numbers[1]; MIXED: the sum of numbers[n]
-    times the index of axis n, plus the last number.
-    """
-
-    kind: str
-    numbers: tuple[int, ...] = ()
-
-
-def form_of(right: Array, used: Array, axis: int, length: int) -> AxisForm | None:
-    """The simplest form of an axis, from right and used indices row by row; None if none fits."""
-    i, u = right[:, axis], used[:, axis]
-    if (u == i).all():
-        return AxisForm(SAME)
-    if (u == u[0]).all():
-        return AxisForm(FIXED, (int(u[0]),))
-    if (u - i == u[0] - i[0]).all():
-        return AxisForm(DISPLACED, (int(u[0] - i[0]),))
-    for other in range(right.shape[1]):
-        j = right[:, other]
-        if other != axis and (u - j == u[0] - j[0]).all():
-            return AxisForm(OTHER, (other, int(u[0] - j[0])))
-    if ((u - i - (u[0] - i[0])) % length == 0).all():
-        by = (int(u[0] - i[0]) + length // 2) % length - length // 2
-        return AxisForm(ROLLED, (by, length))
-    if (u + i == u[0] + i[0]).all():
-        return AxisForm(MIRRORED, (int(u[0] + i[0]),))
-    for size in range(max(2, int(u.max()) + 1), int(i.max()) + 1):
-        if (u == i % size).all():
-            return AxisForm(WRAPPED, (size,))
-    low, high = int(u.min()), int(u.max())
-    for by in sorted({int(each) for each in u - i}, key=abs):
-        if (u == np.clip(i + by, low, high)).all():
-            return AxisForm(CLIPPED, (by, low, high))
-    return _scaled(i, u) or _mixed(right, u)
-
-
-def _scaled(i: Array, u: Array) -> AxisForm | None:
-    fit = _integer_fit(i[:, None], u)
-    return AxisForm(SCALED, fit) if fit else None
-
-
-def _mixed(right: Array, u: Array) -> AxisForm | None:
-    fit = _integer_fit(right, u)
-    return AxisForm(MIXED, fit) if fit else None
-
-
-def _integer_fit(columns: Array, u: Array) -> tuple[int, ...] | None:
-    """Whole factors for the columns, and what is added; None if that is not what `u` is."""
-    known = np.column_stack([columns, np.ones(len(u))])
-    if len(u) <= known.shape[1]:
-        return None
-    factors = np.rint(np.linalg.lstsq(known, u, rcond=None)[0]).astype(int)
-    fits = bool((known @ factors == u).all()) and bool((np.abs(factors) < MOST_FACTOR).all())
-    return tuple(map(int, factors)) if fits else None
-
-
-def forms_of(right: Array, used: Array, shape: tuple[int, ...]) -> tuple[AxisForm, ...] | None:
-    """The form of every axis, or one for the flat index if the axes have none; None if none fits.
-
-    Where axes differ in number, only the right ones are known to say anything: each used axis is
-    made of them.
-    """
+def wrong_axes(right: Array, used: Array) -> tuple[int, ...] | None:
+    """The axes on which used indices, row by row, are not the right ones; None if there is no rule
+    by which they follow from these."""
     if len(right) == 0:
         return None
-    padded = right
-    if right.shape[1] < used.shape[1]:
-        padded = np.column_stack(
-            [right, np.zeros((len(right), used.shape[1] - right.shape[1]), int)]
-        )
-    forms = [form_of(padded, used, axis, length) for axis, length in enumerate(shape)]
-    return None if None in forms else tuple(forms)  # type: ignore[arg-type]
+    known = right.shape[1]
+    axes = [a for a in range(used.shape[1]) if a >= known or (used[:, a] != right[:, a]).any()]
+    return tuple(axes) if all(_follows(right, used[:, axis]) for axis in axes) else None
+
+
+def _follows(right: Array, u: Array) -> bool:
+    """Are these a sum of the right indices, each times a whole number, and a number?"""
+    known = np.column_stack([right, np.ones(len(u))])
+    factors = np.rint(np.linalg.lstsq(known, u, rcond=None)[0])
+    fits = bool((known @ factors == u).all()) and bool((np.abs(factors) < MOST_FACTOR).all())
+    return fits or len(u) <= known.shape[1]
 
 
 # --- Facts about an output ------------------------------------------------------------------------
@@ -106,7 +41,6 @@ NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "sta
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
 PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
-COMMON_FACTOR = "common factor"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -143,11 +77,10 @@ class Fact:
         element: one of them.
         read, right: cells of the first array, as an example: the one that takes part there, and
             the one that should.
-        forms: how `read` follows from `right`, axis by axis, if there is a rule. For MOVED they are
+        axes: on which `read` is not `right`, if it follows from that by a rule. For MOVED they are
             elements of the output: `element` holds what belongs to `read`.
         terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
-        factor: for START the number; for TIMES and BEFORE how often something counts; for
-            COMMON_FACTOR how many times as large all elements are as they should be.
+        factor: for START the number; for TIMES and BEFORE how often something counts.
         apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
             this is the side of a tile; 0 if it is none.
         lines: those to suspect, the likeliest first.
@@ -159,7 +92,7 @@ class Fact:
     element: Place
     read: Place = ()
     right: Place = ()
-    forms: tuple[AxisForm, ...] | None = None
+    axes: tuple[int, ...] | None = None
     terms: SumTerms | None = None
     factor: float = 0.0
     apart: int = 0
@@ -192,11 +125,7 @@ def facts_of(found: Experiment) -> list[Fact]:
             facts += _joined(_aliases(tables, of_arrays))
         else:  # behind a softmax, what has little weight looks like what takes no part
             facts += _joined([fact for fact in of_arrays if not fact.is_vague])
-    by = found.common_factor
-    for number, fact in enumerate(facts):
-        if by and fact.kind == WEIGHTED:  # it says more than that some weights are wrong
-            facts[number] = replace(fact, kind=COMMON_FACTOR, arrays=output, factor=by)
-    first = [fact for fact in facts if fact.kind == MOVED and fact.forms]
+    first = [fact for fact in facts if fact.kind == MOVED and fact.axes]
     rest = [fact for fact in facts if fact not in first]
     return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == WEIGHTED))
 
@@ -241,7 +170,7 @@ def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
     share = float(fits.sum() / found.wrong.sum())
     fact = Fact(MOVED, output, share, element, read, element)
     apart = _apart({*found.launcher.tile}, at, of)
-    return replace(fact, forms=forms_of(at, of, found.shape), apart=apart)
+    return replace(fact, axes=wrong_axes(at, of), apart=apart)
 
 
 def _apart(sides: set[int], right: Array, used: Array) -> int:
@@ -311,9 +240,8 @@ def _together(
     pairs = [each.pairs for each in seen if each.pairs]
     if pairs:
         right, used = (np.concatenate(each) for each in zip(*pairs, strict=True))
-        forms = forms_of(right, used, table.shape or (1,))
         sides = {*found.launcher.tile, found.launcher.step_tile or 1}
-        first = replace(first, forms=forms, apart=_apart(sides, right, used))
+        first = replace(first, axes=wrong_axes(right, used), apart=_apart(sides, right, used))
     [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
     [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
     agreed = terms if often >= MOST_OF * len(seen) else None
@@ -334,9 +262,8 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
     if not missing.any() and surplus.any():
         if not table.should.any():
             return None  # in this launch nothing depends on it, whatever is done with it
-        return _Seen(
-            replace(fact, kind=FOREIGN if _is_foreign(table, should, surplus) else SURPLUS)
-        )
+        foreign = _is_foreign(table, should, surplus)
+        return _Seen(replace(fact, kind=FOREIGN if foreign else SURPLUS))
     if surplus.any():
         return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))
     if missing.any():
@@ -491,7 +418,7 @@ def _joined(facts: Sequence[Fact]) -> list[Fact]:
     for fact in facts:
         if fact.kind in (WEIGHTED, PAIRED) and substituted:
             continue
-        own = (fact.arrays, fact.forms) if fact.kind in (READS_OTHER, ALIAS) else ()
+        own = (fact.arrays, fact.axes) if fact.kind in (READS_OTHER, ALIAS) else ()
         key = (fact.kind, fact.terms, round(fact.factor, 2), own)
         if key in joined:
             joined[key] = replace(joined[key], arrays=(*joined[key].arrays, *fact.arrays))

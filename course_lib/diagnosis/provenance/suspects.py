@@ -23,7 +23,6 @@ from course_lib.diagnosis.provenance.facts import (
     MOVED,
     ONLY,
     READS_OTHER,
-    SAME,
     SCATTERED,
     STRETCH,
     SURPLUS,
@@ -88,14 +87,14 @@ class Suspects(TextPlaces):
                 yield from self._fillings()
             case "moved":
                 if self.found.unwritten.any():
-                    yield from self._of_stores_alone(stores, loads, _axes(fact))
-                    yield from self._definitions(self._by_axis(stores, _axes(fact)))
+                    yield from self._of_stores_alone(stores, loads, fact.axes or ())
+                    yield from self._definitions(self._by_axis(stores, fact.axes or ()))
                 inputs = {*self.source.parameters[:-1]}
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     # A load concerns one operand; whose sums a lane has, the hardware says.
                     own = [each for each in self._sums if each not in self.source.products()]
                     yield from lines_of(own)
-                    yield from self._of_stores_alone(stores, loads, _axes(fact))
+                    yield from self._of_stores_alone(stores, loads, fact.axes or ())
                 yield from self._careless_fillings(fact)
                 yield from self._accesses(loads[:1], fact)
                 yield from lines_of([*self._sums, *loads[1:]])
@@ -153,7 +152,7 @@ class Suspects(TextPlaces):
                 yield from lines_of([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
                 yield from lines_of([*stores, *loads])
-            case "weighted" | "common factor":
+            case "weighted":
                 yield from lines_of([*self._sums, *loads, *stores])
             case _:
                 yield from self._accesses(loads, fact)
@@ -179,14 +178,14 @@ class Suspects(TextPlaces):
         nodes: list[ast.expr] = [load.node for load in loads]
         fragments = [call for name in sorted(staged) for call in self.source.fragments(name)]
         nodes = [*nodes, *fragments] if by_tiles else [*fragments, *nodes]
-        if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
-            return self._by_axis(nodes, _axes(fact), fact.arrays[0])
+        if fact.kind in (READS_OTHER, MOVED) and fact.axes and fact.arrays[0] in inputs:
+            return self._by_axis(nodes, fact.axes or (), fact.arrays[0])
         return nodes
 
     def _accesses(self, accesses: Iterable[ast.expr], fact: Fact) -> Iterator[int]:
         """Each after the line that works out its index along the wrong axes, for it alone."""
         for access in accesses:
-            yield self.source.line_of_index(access, _axes(fact))
+            yield self.source.line_of_index(access, fact.axes or ())
             yield access.lineno
 
     def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:
@@ -307,9 +306,11 @@ class Suspects(TextPlaces):
                 if not isinstance(statement, ast.Assign):
                     continue
                 around = [loop for loop in self.source.loops_around(store) if self._sums_in(loop)]
-                steps = {name for loop in around for name in self._steps_of(loop)}
+                steps = {name for loop in around for name in self.source.steps_of(loop)}
                 reads = [node for node in ast.walk(statement.value) if _reads(node, wanted | held)]
-                is_one = bool((self._moves_with([store]) | steps) - self._moves_with(reads))
+                is_one = bool(
+                    (self.source.moves_with([store]) | steps) - self.source.moves_with(reads)
+                )
                 if reads and (is_one or self._lacks_the_block(fact, reads)):
                     yield statement.lineno
 
@@ -353,12 +354,6 @@ def _has(node: ast.AST, number: float) -> bool:
 def _is_used(name: str, nodes: Iterable[ast.expr], behind: int) -> bool:
     """Does a variable occur in one of these behind a line?"""
     return any(name in variables_in(node) and node.lineno > behind for node in nodes)
-
-
-def _axes(fact: Fact) -> list[int]:
-    """Of a fact's indices: the wrong ones."""
-    forms = fact.forms or ()
-    return [axis for axis, form in enumerate(forms) if form.kind != SAME]
 
 
 def _reads(node: ast.AST, arrays: set[str]) -> bool:

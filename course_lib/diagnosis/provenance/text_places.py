@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,10 +17,8 @@ from course_lib.diagnosis.source.tree import (
     flat,
     indices_of,
     is_constant,
-    names_bound,
     names_in,
     outside,
-    part_of,
     root_name,
     variables_in,
 )
@@ -162,33 +160,6 @@ class TextPlaces:
     def _sums_in(self, loop: ast.For | ast.While) -> bool:
         return bool({*ast.walk(loop)} & {*self._sums})
 
-    def _steps_of(self, loop: ast.For | ast.While) -> set[str]:
-        """The variables that tell one turn of a loop from the next."""
-        if isinstance(loop, ast.For):
-            return variables_in(loop.target)
-        return variables_in(loop.test) & set().union(*map(names_bound, loop.body))
-
-    def _moves_with(self, expressions: Sequence[ast.AST]) -> set[str]:
-        """What indices are worked out from: threadIdx.x, threadIdx.y, and variables of loops."""
-        counted = {name for loop in self.source.loops() for name in self._steps_of(loop)}
-        found: set[str] = set()
-        seen: set[str] = set()
-        waiting = [*expressions]
-        for part in (part for node in waiting for part in ast.walk(node)):
-            match part:
-                case ast.Attribute(value=ast.Attribute(attr="threadIdx"), attr=axis):
-                    found.add(f"threadIdx.{axis}")
-                case ast.Attribute(attr="grid"):  # of one dimension; of others, see `_given`
-                    found.add("threadIdx.x")
-                case ast.Name(id=name) if name in counted:
-                    found.add(name)
-                case ast.Name(id=name) if name not in seen:
-                    seen.add(name)
-                    waiting += [
-                        _given(assignment, name) for assignment in self.source.assignments(name)
-                    ]
-        return found
-
     def _loops(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
         """The loops around, also around calls, and where their bounds are set."""
         for node in nodes:
@@ -258,16 +229,6 @@ class TextPlaces:
 
 def lines_of(nodes: Iterable[ast.AST]) -> Iterator[int]:
     return (node.lineno for node in nodes)  # type: ignore[attr-defined]
-
-
-def _given(statement: ast.stmt, name: str) -> ast.AST:
-    """What a statement gives a variable; of `x, y = cuda.grid(2)`, the thread along that axis."""
-    match statement:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call(func=function)):
-            if "grid" in names_in(function):
-                axis = next(n for n, target in enumerate(targets) if name in variables_in(target))
-                return ast.parse(f"cuda.threadIdx.{'xyz'[axis]}")
-    return part_of(statement, name) or statement
 
 
 def set_by(statement: ast.Assign) -> set[str]:

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from course_lib.diagnosis.provenance.facts import (
     ALIAS,
     BEFORE,
-    COMMON_FACTOR,
     EVERY,
     FIRST,
     FOREIGN,
@@ -109,11 +108,6 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "wrong-formula",
         "{element} uses the right elements of {array}, but with the wrong weights.",
         "Work out {element} step by step. Where does the kernel depart from the formula?",
-    ),
-    COMMON_FACTOR: (
-        "wrong-formula",
-        "Every element of {array} is {factor} times as large as it should be.",
-        "What is multiplied or divided once too often, or not at all?",
     ),
     BEFORE: (
         "uninitialised-read",

@@ -29,12 +29,7 @@ OF_KIND = {
     "clause missing": TEST,
     "guard left out": TEST,
     "guard missing": TEST,
-    "condition left out": TEST,
-    "condition turned": TEST,
-    "later start": LOOP,
     "= for +=": SUM,
-    "combined": FORMULA,
-    "not kept": FORMULA,
     "+= for =": SUM,
     "indices": INDEX,
     "targets": INDEX,
@@ -52,9 +47,7 @@ OF_KIND = {
     "step": LOOP,
     "tile number": INDEX,
     "stride": INDEX,
-    "in part": SUM,
     "rescale": "missing-rescale",
-    "kept": SUM,
     "axis missing": FORMULA,
     "axes kept": FORMULA,
     "call missing": FORMULA,
@@ -69,8 +62,12 @@ OF_KEYWORD = {
 OF_TILES = {"zeros": True, "full": True, "ones": True, "bid": False, "program_id": False}
 TILE_ACCESSES = ("load", "store")
 BY_ELEMENT = ("gather", "scatter")
+OF_CLAUSES = ("and/or", "clause left out")
 OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
-MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
+MOVES = (
+    *("in the loop", "behind the loop", "before the loop", "left out"),
+    *("in the branch", "behind the branch", "before the branch"),
+)
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
 
 
@@ -86,7 +83,9 @@ def code_of(edit: Edit, seen: str) -> str:
     code = code or (FORMULA if edit.kind in OF_A_FORMULA else seen)
     code = FORMULA if code == "wrong-result" else code
     changed = [*_comparisons_changed(edit)] if code == TEST else []
-    of_elements = changed and all(asks_about_elements(each, edit.tree) for each in changed)
+    clauses = [node_at(edit.tree, path) for path in edit.values if edit.kind in OF_CLAUSES]
+    asked = changed or clauses  # as of `A[i] or B[i]`, without a comparison
+    of_elements = asked and all(asks_about_elements(each, edit.tree) for each in asked)
     if code == TEST and seen == "incomplete-output":
         return code if _checks_bounds(edit, changed) and not of_elements else seen
     return FORMULA if of_elements else code

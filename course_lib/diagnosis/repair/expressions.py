@@ -147,13 +147,6 @@ def _of_conditions(node: ast.BoolOp, function: Ingredients, path: Path) -> Itera
 
 
 @_of_node.register
-def _of_choice(node: ast.IfExp, function: Ingredients, path: Path) -> Iterator[Edit]:
-    yield function.value("condition left out", 2, path, node.body)
-    turned = ast.IfExp(node.test, node.orelse, node.body)
-    yield function.value("condition turned", 2, path, turned)
-
-
-@_of_node.register
 def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
     for other in SHUFFLES if last_name(node.func) in SHUFFLES else ():
         if other != last_name(node.func):

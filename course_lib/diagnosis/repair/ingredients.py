@@ -123,12 +123,6 @@ class Ingredients:
         return [*sorted(self.constants), *sorted(numbers)]
 
     @cached_property
-    def unnamed_fields(self) -> list[str]:
-        """The fields of records that stand nowhere in the text."""
-        named = {ast.unparse(node) for node, _ in self.nodes if isinstance(node, ast.Attribute)}
-        return [field for field in self.fields if field not in named]
-
-    @cached_property
     def names_two(self) -> bool:
         """Does a 2 stand in the text, as the width of a halo does?"""
         return any(isinstance(node, ast.Constant) and node.value == 2 for node, _ in self.nodes)

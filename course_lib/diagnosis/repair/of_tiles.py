@@ -60,10 +60,9 @@ class TileChanges:
         function = self.function
         for node, path in function.nodes:
             if isinstance(node, ast.For):
-                yield from self._kept(node, path)
                 yield from self._counted(node, path)
-            if isinstance(node, ast.Assign | ast.AugAssign):
-                yield from self._done_once(node, path)
+            if isinstance(node, ast.Assign):
+                yield from self._done_in_turns(node, path)
             if isinstance(node, ast.AugAssign):
                 yield from self._rescaled(node, path)
             if path and isinstance(node, ast.expr) and function.is_read(node, path):
@@ -317,21 +316,13 @@ class TileChanges:
 
     # --- sums and loops -------------------------------------------------------------------------
 
-    def _done_once(self, statement: ast.Assign | ast.AugAssign, path: Path) -> Iterator[Edit]:
-        """What is done to a sum in each turn of a loop: only once behind it, or never."""
-        function, value = self.function, (*path, ("value", None))
-        lengths = range(len(path) - 1, 0, -1)
-        around = [n for n in lengths if isinstance(function.at[path[:n]], ast.For | ast.While)]
-        for node, below in function.nodes if around else ():
-            if below[:-1] != value or not T.is_float(function.kind_of(node)):
-                continue
-            assert isinstance(node, ast.expr)
-            later = _without(statement, node, below[-1])
-            if later is not None:
-                if isinstance(statement.value, ast.Call):
-                    yield function.value("surplus", 2, value, node)
-                changes = {path[: around[0]]: StatementEdit(after=(later,))}
-                yield Edit("in part", statement.lineno, 2, function.tree, {value: node}, changes)
+    def _done_in_turns(self, statement: ast.Assign, path: Path) -> Iterator[Edit]:
+        """What a call does to a sum in each turn of a loop: never."""
+        value: Path = (*path, ("value", None))
+        within = any(isinstance(self.function.at[path[:n]], ast.For) for n in range(1, len(path)))
+        for argument in statement.value.args if isinstance(statement.value, ast.Call) else ():
+            if within and T.is_float(self.function.kind_of(argument)):
+                yield self.function.value("surplus", 2, value, argument)
 
     def _rescaled(self, addition: ast.AugAssign, path: Path) -> Iterator[Edit]:
         """A factor for the sum so far, before more is added to it."""
@@ -355,41 +346,8 @@ class TileChanges:
                 if new and not self.has_masks:
                     yield self.function.values("tile number", 2, new, loop.lineno)
 
-    def _kept(self, loop: ast.For, path: Path) -> Iterator[Edit]:
-        """A variable from before the loop that each turn leaves as it was: another one's value."""
-        function, last = self.function, len(loop.body) - 1
-        inside = frozenset().union(*map(names_bound, loop.body))
-        before = (function.known_at(path) & frozenset(function.real)) - inside
-        read = frozenset().union(*map(names_read, loop.body))
-        for kept in sorted(before & read):
-            for new in sorted(inside & frozenset(function.real)):
-                keeping = ast.Assign([ast.Name(kept, ast.Store())], named(new), lineno=loop.lineno)
-                change = StatementEdit(after=(keeping,))
-                place: Path = (*path, ("body", last))
-                yield function.statement("kept", 2, place, change)
-
 
 def _in_same_module(beside: ast.expr, name: str) -> ast.expr:
     """`ct.name` beside `ct.other`, and `name` beside `other`."""
     module = ast.unparse(beside).rpartition(".")[0]
     return expression(".".join(filter(None, (module, name))))
-
-
-def _without(
-    statement: ast.Assign | ast.AugAssign, part: ast.expr, place: tuple[str, int | None]
-) -> ast.stmt | None:
-    """A statement that changes a sum, without that part of its value which is done already."""
-    later, (name, number) = copy_of(statement), place
-    match later:
-        case ast.Assign(targets=[ast.Name(id=total)]):
-            if isinstance(part, ast.Name) or total not in names_read(part):
-                return None
-            if number is None:
-                setattr(later.value, name, named(total))
-            else:
-                getattr(later.value, name)[number] = named(total)
-        case ast.AugAssign(op=ast.Add(), value=ast.BinOp(op=ast.Add(), left=one, right=other)):
-            later.value = other if name == "left" else one
-        case _:
-            return None
-    return later

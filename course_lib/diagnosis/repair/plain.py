@@ -10,8 +10,6 @@ from course_lib.diagnosis.repair.ingredients import Ingredients, expression
 from course_lib.diagnosis.source.tree import Path
 
 ROUNDED = ("int", "round", "math.floor", "math.ceil")
-NUMBERS = (ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Call, ast.Subscript)
-ENDS = {"min": "max", "max": "min"}
 
 
 def of_plain_expressions(function: Ingredients) -> Iterator[Edit]:
@@ -25,7 +23,7 @@ def of_plain_expressions(function: Ingredients) -> Iterator[Edit]:
 
 
 def _with_fields(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
-    """A field of a record in its place; or one that is named nowhere, added or as its unit."""
+    """A field of a record in its place."""
     text = ast.unparse(node)
     if text in function.fields or text in function.whole_at(path):
         for other in function.fields:
@@ -35,12 +33,6 @@ def _with_fields(node: ast.expr, function: Ingredients, path: Path) -> Iterator[
     elif isinstance(node, ast.Constant):
         for other in function.fields if type(node.value) is int else ():
             yield function.value("field", 1, path, expression(other))
-        return
-    if isinstance(node, NUMBERS) and function.is_whole(node):
-        for other in function.unnamed_fields:
-            yield function.value("term", 3, path, expression(f"({text}) + {other}"))
-            up = expression(f"-(-({text}) // {other}) * {other}")
-            yield function.value("unit", 2, path, up)
 
 
 def _rounded_otherwise(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
@@ -66,23 +58,8 @@ def _quotient(
 
 
 def _of_a_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
-    """One of its values alone, all but one, one more, or the other end of them."""
+    """One of its values alone."""
     if len(node.args) < 2 or any(isinstance(argument, ast.Starred) for argument in node.args):
         return
     for value in node.args:
         yield function.value("surplus", 2, path, value)
-    name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name not in ENDS:
-        return
-    yield function.value("end", 1, path, _call(ENDS[name], node.args))
-    for number in range(len(node.args)) if len(node.args) > 2 else ():
-        rest = node.args[:number] + node.args[number + 1 :]
-        yield function.value("surplus", 2, path, _call(name, rest))
-    own = {ast.unparse(argument) for argument in node.args}
-    for other in sorted({*function.whole_at(path), *function.fields} - own):
-        more = [*node.args, expression(other)]
-        yield function.value("value missing", 2, path, _call(name, more))
-
-
-def _call(name: str, values: list[ast.expr]) -> ast.Call:
-    return ast.Call(ast.Name(name, ast.Load()), values, [])

@@ -341,7 +341,8 @@ class Search:
             budget=Budget(min(self.steps, MOST_AT_ONCE), MOST_BYTES, printed_lines=0),
         )
         variants = [edit.parts for edit in edits]
-        most_turns = trial.profile.steps // 2 + MORE_TURNS
+        along = 0 if case.along is None else case.shape[case.along]  # a mended loop may go
+        most_turns = max(trial.profile.steps // 2, along) + MORE_TURNS
         changed = schemata(self.kernel, variants, self.kernel.parameters[-1:], most_turns)
         self.steps -= STEPS_OF_TYPING * len(edits) + self.nodes
         try:

@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.tree import Path, copy_of, indices_of, names_in
+from course_lib.diagnosis.source.tree import Path, copy_of, indices_of
 from course_lib.emulator.language import types as T
 
 Places = Mapping[str, Sequence[Path]]
@@ -184,6 +184,8 @@ def of_statements(function: Ingredients) -> Iterator[Edit]:
         statement, path = place.statement, place.path
         if not isinstance(statement, BLOCKS):
             yield from registers_exchanged(function, [path], 1)
+        elif not isinstance(statement, ast.For):
+            yield from registers_exchanged(function, [(*path, ("test", None))], 1)
         if not isinstance(statement, ast.For | ast.While):
             if not function.makes_an_array(statement):
                 yield function.statement("left out", 2, path, GONE)
@@ -237,20 +239,6 @@ def _of_assignment(statement: ast.Assign, function: Ingredients, path: Path) -> 
             }
             yield function.statements("= for +=", 2, places, line)
     yield function.value("zero", 3, (*path, ("value", None)), ast.Constant(0))
-    if any(isinstance(function.at[path[:n]], ast.For | ast.While) for n in range(1, len(path))):
-        for new in _extremes(target, statement.value, function):
-            yield function.statement("not kept", 2, path, StatementEdit(instead=(new,)))
-
-
-def _extremes(target: ast.expr, value: ast.expr, function: Ingredients) -> Iterator[ast.Assign]:
-    """The larger or the smaller of what a target holds and a value, if the text names those."""
-    called = {ast.unparse(node.func) for node, _ in function.nodes if isinstance(node, ast.Call)}
-    for name in sorted(called & {"max", "min"}):
-        if name not in names_in(value):
-            call = ast.Call(
-                ast.Name(name, ast.Load()), [expression(ast.unparse(target)), value], []
-            )
-            yield ast.Assign([copy_of(target)], call, lineno=value.lineno)
 
 
 def _zero_like(function: Ingredients, statement: ast.Assign) -> ast.Constant:
@@ -269,21 +257,6 @@ def _of_addition(statement: ast.AugAssign, function: Ingredients, path: Path) ->
     if not isinstance(statement.op, ast.Add):
         new = ast.AugAssign(copy_of(target), ast.Add(), value)
         yield function.statement("operator", 1, path, StatementEdit(instead=(new,)))
-    for new in _extremes(target, value, function):
-        yield function.statement("combined", 1, path, StatementEdit(instead=(new,)))
-
-
-@_of_statement.register
-def _of_for(statement: ast.For, function: Ingredients, path: Path) -> Iterator[Edit]:
-    """Another start, as of a remainder, which begins where whole tiles end."""
-    if not isinstance(statement.target, ast.Name):
-        return
-    number, first = statement.target.id, (*path, ("body", 0))
-    for name in sorted(function.bounds_at(path) - function.constants):
-        for cost, start in ((2, name), *((3, f"{name} * {side}") for side in function.sides)):
-            if name != number:
-                change = StatementEdit(before=tuple(ast.parse(f"{number} += {start}").body))
-                yield function.statements("later start", cost, {first: change}, statement.lineno)
 
 
 @_of_statement.register
@@ -330,9 +303,9 @@ def _moved_out(
         (*path, ("body", len(block.body) - 1)): GONE,
         path: StatementEdit(after=(last,)),
     }
-    yield function.statements("in the loop", 1, out, last.lineno)
+    yield function.statements(f"in the {_noun(block)}", 1, out, last.lineno)
     out = {(*path, ("body", 0)): GONE, path: StatementEdit(before=(first,))}
-    yield function.statements("in the loop", 1, out, first.lineno)
+    yield function.statements(f"in the {_noun(block)}", 1, out, first.lineno)
 
 
 def _moved_in(
@@ -343,10 +316,14 @@ def _moved_in(
     first: Path = (*place.path, ("body", 0))
     if place.following:
         change = StatementEdit(after=(place.following.statement,))
-        yield from _moved(function, "behind the loop", place.following, last, change)
+        yield from _moved(function, f"behind the {_noun(block)}", place.following, last, change)
     if place.previous:
         change = StatementEdit(before=(place.previous.statement,))
-        yield from _moved(function, "before the loop", place.previous, first, change)
+        yield from _moved(function, f"before the {_noun(block)}", place.previous, first, change)
+
+
+def _noun(block: ast.For | ast.While | ast.If) -> str:
+    return "branch" if isinstance(block, ast.If) else "loop"
 
 
 def _moved(

@@ -50,14 +50,6 @@ SAYS = {
     "and/or": ("join the parts of {text} differently", "Which threads should pass this test?"),
     "clause left out": ("test fewer conditions in {text}", "Which of these tests are needed?"),
     "clause missing": ("test one more condition besides {text}", "Which index is not tested here?"),
-    "condition left out": (
-        "leave out the condition in {text}",
-        "When should the other value be used?",
-    ),
-    "condition turned": (
-        "swap the two values of {text}",
-        "Which value do you want where the condition holds?",
-    ),
     "operator": ("use another operator in {text}", "Work out {text} for one thread by hand."),
     "surplus": ("keep only a part of {text}", "What is each part of {text} for?"),
     "turned": ("swap the two sides of {text}", "Which side comes first?"),
@@ -69,12 +61,6 @@ SAYS = {
     "toward zero": (
         "round {text} down instead of toward zero",
         "What is {text} for a number between -1 and 0?",
-    ),
-    "unit": ("round {text} up to whole units", "In units of what size is {text} allocated?"),
-    "end": ("swap min and max in {text}", "Which of these values should be the result?"),
-    "value missing": (
-        "include one more value in {text}",
-        "What else has to be counted here?",
     ),
     "field": (
         "use something that differs from call to call instead of {text}",
@@ -111,14 +97,6 @@ SAYS = {
         "add the value in {text} instead of storing it",
         "Which of these numbers is left after the loop?",
     ),
-    "combined": (
-        "combine the two numbers in {text} in another way",
-        "What should {text} compute from the two numbers?",
-    ),
-    "not kept": (
-        "compare the value in {text} with what was there before",
-        "Which of these numbers is left after the loop?",
-    ),
     "+= for =": (
         "store the value in {text} instead of adding it",
         "What is stored there before this line runs?",
@@ -139,7 +117,9 @@ SAYS = {
     "in the loop": ("move {text} out of the loop", "How often should this statement run?"),
     "behind the loop": ("move {text} into the loop", "How often should this statement run?"),
     "before the loop": ("move {text} into the loop", "How often should this statement run?"),
-    "later start": ("start {text} later", "Which of these steps have already been done?"),
+    "in the branch": ("move {text} out of the branch", "Which threads have to execute this?"),
+    "behind the branch": ("move {text} into the branch", "Which threads have to execute this?"),
+    "before the branch": ("move {text} into the branch", "Which threads have to execute this?"),
     "order": (
         "swap {text} and the next statement",
         "Which of the two statements has to run first, and why?",
@@ -160,8 +140,6 @@ def said_of(edit: Edit, table: Mapping[str, tuple[str, str]] = SAYS) -> tuple[Se
 
 def _text_of(edit: Edit) -> str:
     """What the student has written there; "" where it is more than one statement."""
-    if edit.kind == "later start":
-        return _first_line(node_at(edit.tree, next(iter(edit.statements))[:-1]))
     if edit.kind in ("name", "number"):  # wherever it stands
         return _first_line(node_at(edit.tree, edit.paths[0]))
     if edit.kind == "array too small":

@@ -118,11 +118,6 @@ def root_name(target: ast.AST) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
-def loop_names(loop: ast.For | ast.While) -> set[str]:
-    """The variables that a loop counts with."""
-    return names_in(loop.target if isinstance(loop, ast.For) else loop.test)
-
-
 def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
     """The index expressions: two for `A[y, x]`, and for `A[y][x]` those of the last."""
     return access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
@@ -168,8 +163,9 @@ def asks_about_elements(test: ast.AST, function: ast.AST) -> bool:
         if isinstance(node, ast.Assign | ast.AugAssign) and _reads_element(node.value)
         for name in names_bound(node) - places
     }
-    parts = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
-    return bool(parts) and all(_reads_element(each) or variables_in(each) & held for each in parts)
+    compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
+    parts: Sequence[ast.AST] = compares or [test]
+    return all(_reads_element(each) or variables_in(each) & held for each in parts)
 
 
 def _reads_element(node: ast.AST) -> bool:

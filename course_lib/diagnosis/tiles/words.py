@@ -108,10 +108,6 @@ SAYS = {
         "multiply {text} by something",
         "How many elements lie between one row and the next?",
     ),
-    "in part": (
-        "do only a part of {text} in the loop, and the rest once after it",
-        "Which part of {text} should happen only once?",
-    ),
     "step": ("use another step in {text}", "How far is it from one tile to the next?"),
     "rescale": (
         "rescale {text}",
@@ -120,10 +116,6 @@ SAYS = {
     "tile number": (
         "use the number of the tile instead of {text}",
         "What does this loop count, and what does an index of cuTile count?",
-    ),
-    "kept": (
-        "keep a variable for the next iteration",
-        "Which of these values does the next iteration need?",
     ),
     "total missing": (
         "pass the sum so far to {text}",

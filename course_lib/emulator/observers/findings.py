@@ -178,7 +178,7 @@ def _outside(
 def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     """What to look at: the kernel's own arrays have the size that it gave them."""
     if allocation.space not in ("shared", "local"):
-        return "Which test should stop this thread here, since its element does not exist?"
+        return "Which element should this thread access here, if there is one for it?"
     made = say(" in {line}", line=Line(allocation.line)) if allocation.line else ""
     axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
     return say(
