@@ -24,13 +24,19 @@ nothing is behind the arrow, the line goes. Other edits are written as `diff` wr
 a minus or a plus, and then the line. Lines with a space or a minus stand together in the base, in
 one place; those with a minus go, those with a plus come. A line `@@` parts one such edit from the
 next. Blank lines around an answer don't count, and the two above a function are left out.
+
+A file of tests/tasks changes the answers of a lesson's tasks in the same way. There a head names
+the task, and the edits up to the one with a mark are a slip: the mark says what it must be told and
+at which line (with `(shows)`, the cause is another one), and goes from the text. A line that begins
+with `# ` is a comment.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 TESTS = Path(__file__).resolve().parent
 RIGHT, WRONG = TESTS / "styles/answers", TESTS / "mutants/answers"
@@ -38,7 +44,7 @@ _HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
 _EXCHANGE = re.compile(
     r"~(?P<place>\d*) (?P<old>.+?)(?P<arrow> =>(?: (?P<new>.+?))?)?(?P<mark>  # <- .+)?"
 )
-_MARK = re.compile(r"\s*# <- .*")
+_MARK = re.compile(r"\s*# <- (?P<code>[\w-]+).*")
 _FUNCTION = re.compile(r"\n((?:@.*\n)*def )")
 NEXT = "@@"
 
@@ -75,6 +81,34 @@ def right_answers_to(exercise: str) -> Mapping[str, str]:
 def wrong_answers_to(exercise: str) -> Mapping[str, str]:
     """Name -> text, of the wrong answers to one exercise, sorted by name."""
     return _of(WRONG, exercise)
+
+
+class Slip(NamedTuple):
+    """A wrong answer to a task, and what it must be told at which line."""
+
+    text: str
+    code: str
+    line: int
+
+
+def slips_in(file: str, answers: Mapping[str, str]) -> dict[str, list[Slip]]:
+    """Task -> its slips, as one file has them.
+
+    Args:
+        file: its text.
+        answers: the right one of each task.
+    """
+    found: dict[str, list[Slip]] = {}
+    for task, _, lines in _parts(file):
+        base, edits, found[task] = answers[task].splitlines(), [], []
+        for edit in _edits(line for line in lines if not line.startswith("# ")):
+            edits.append(edit)
+            if "# <- " in "".join(edit):
+                marked, edits = _changed(base, edits), []
+                [mark] = [each for each in enumerate(map(_MARK.search, marked), 1) if each[1]]
+                text = _MARK.sub("", "\n".join(marked)) + "\n"
+                found[task].append(Slip(text, mark[1]["code"], mark[0]))
+    return found
 
 
 def _all(folder: Path) -> dict[tuple[str, str], str]:
@@ -121,7 +155,8 @@ def read(file: str, others: Mapping[str, str] = MappingProxyType({})) -> dict[st
         if text is None:
             raise UnreadableAnswers(f"{name} changes {base}, which does not stand above it")
         try:
-            whole = edited(_MARK.sub("", text).splitlines(), lines) if base else lines
+            old = _MARK.sub("", text).splitlines()
+            whole = _changed(old, _edits(lines)) if base else lines
         except UnreadableAnswers as problem:
             raise UnreadableAnswers(f"{name}: {problem}") from None
         found[name] = "\n".join(whole) + "\n"
@@ -136,16 +171,16 @@ def _parts(file: str) -> Iterator[tuple[str, str | None, list[str]]]:
         yield head["name"], head["base"], file[head.end() : end].strip("\n").split("\n")
 
 
-def edited(base: list[str], lines: list[str]) -> list[str]:
+def _changed(base: list[str], edits: Iterable[list[str]]) -> list[str]:
     """The lines of a base after its edits.
 
     Raises:
         UnreadableAnswers: if an edit's old lines stand nowhere in the base, or several times.
     """
     whole = list(base)
-    for edit in _edits(lines):
-        if edit[:1] == ["~"]:
-            _exchange(whole, edit[1])
+    for edit in edits:
+        if edit[0].startswith("~"):
+            _exchange(whole, edit[0])
             continue
         old = [line[1:] for line in edit if line[:1] != "+"]
         new = [line[1:] for line in edit if line[:1] != "-"]
@@ -177,8 +212,8 @@ def _exchange(whole: list[str], row: str) -> None:
     whole[number : number + 1] = [line] if line.strip() else []
 
 
-def _edits(lines: list[str]) -> Iterator[list[str]]:
-    """The lines of each edit; of a row with a tilde, the tilde and the row."""
+def _edits(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines of each edit; a row with a tilde is one alone."""
     edit: list[str] = []
     for line in [*lines, NEXT]:
         if line[:1] in ("+", "-", " ", ""):
@@ -188,7 +223,7 @@ def _edits(lines: list[str]) -> Iterator[list[str]]:
             yield edit
         edit = []
         if line[:1] == "~":
-            yield ["~", line]
+            yield [line]
         elif line != NEXT:
             raise UnreadableAnswers(f"a line of an edit begins with none of ~, +, -: {line!r}")
 
