@@ -1,7 +1,5 @@
 """Links of a finished site: what leads nowhere is named, and so is what is fetched elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A page of the book: the notebook without what only a running notebook needs."""
 
-from __future__ import annotations
-
 import copy
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The finished site: a page's policy, its repairs, and the list of what works offline."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What single machine instructions do, against Python's own unbounded integers and NumPy."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Answers that are made to cost time or memory, by what they would exhaust."""
 
-from __future__ import annotations
-
 HEAD = (
     "import math\nimport numpy as np\nfrom numba import cuda, float32, int8\n"
     "from course_lib.intrinsics import *\n"

@@ -6,8 +6,6 @@ goes. Not found, and so not here: sqrt, log2 or exp of a size, products and numb
 power that vanishes, sizes beyond what an emulator can launch.
 """
 
-from __future__ import annotations
-
 from textwrap import indent
 
 HEAD = """import math

@@ -1,7 +1,5 @@
 """Random answers: soup of words, random kernels from a small grammar, and damaged answers."""
 
-from __future__ import annotations
-
 import keyword
 import random
 import re

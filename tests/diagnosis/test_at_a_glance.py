@@ -1,7 +1,5 @@
 """What Python lets pass and no GPU does is told plainly, at its line."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 

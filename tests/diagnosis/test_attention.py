@@ -1,7 +1,5 @@
 """Slips in attention are told apart by the numbers that they leave."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

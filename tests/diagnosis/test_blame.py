@@ -1,7 +1,5 @@
 """The blame falls on the cause, in a true sentence, with a hint that leads to the change."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

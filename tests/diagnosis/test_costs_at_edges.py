@@ -1,7 +1,5 @@
 """What an exercise asks for in cost holds where tiles are partial, too, with room for the edges."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 from sampling import few

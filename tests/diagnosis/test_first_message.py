@@ -1,7 +1,5 @@
 """The first thing that a beginner is told leads to the line, and to the change that it needs."""
 
-from __future__ import annotations
-
 import pytest
 from sampling import few
 

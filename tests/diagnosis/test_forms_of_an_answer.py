@@ -1,7 +1,5 @@
 """What an answer is given as is told for what it is: other parameters, decorators, no function."""
 
-from __future__ import annotations
-
 from every_case import every_case
 
 from course_lib.checking import examine_source

@@ -1,7 +1,5 @@
 """An exercise that is one entry of the curriculum is judged as all others are."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Faults of the emulator and the cause of wrong numbers -> what is told of them: causes alone."""
 
-from __future__ import annotations
-
 from every_case import every_case
 
 from course_lib.diagnosis.faults.traced import keep_causes, once

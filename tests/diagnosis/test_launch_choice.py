@@ -1,7 +1,5 @@
 """Constants change the launch only where the exercise offers them and the kernel uses them."""
 
-from __future__ import annotations
-
 import known_kernels
 import pytest
 from every_case import every_case

@@ -1,7 +1,5 @@
 """Answers that are right only up to a size: found, and told with the number and its line."""
 
-from __future__ import annotations
-
 from textwrap import indent
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A kernel's body -> the code of its first error, and the line to blame, marked `#!`."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 

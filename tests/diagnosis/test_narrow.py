@@ -1,7 +1,5 @@
 """A product of one row and one column: judged at its own sizes, told which steps are missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.checking import examine_source

@@ -1,7 +1,5 @@
 """Where numbers are wrong, and by how much, is named."""
 
-from __future__ import annotations
-
 import numpy as np
 from every_case import every_case
 

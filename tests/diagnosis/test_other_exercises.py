@@ -1,7 +1,5 @@
 """Right answers to exercises that the course does not have, judged by their entries alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Wrong numbers are told by what takes part in them, at the line that makes them so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

@@ -1,7 +1,5 @@
 """The smallest change that makes an answer right: found, told at its line, and never invented."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -4,8 +4,6 @@ Each of these answers gives the right numbers on the emulator, and each has an h
 that keeps its points.
 """
 
-from __future__ import annotations
-
 from textwrap import indent
 
 import pytest

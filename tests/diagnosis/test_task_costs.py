@@ -1,7 +1,5 @@
 """What a task limits beside a right result: wide accesses, passes, barriers, tiles that travel."""
 
-from __future__ import annotations
-
 import pytest
 from sampling import few
 

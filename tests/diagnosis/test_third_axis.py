@@ -1,7 +1,5 @@
 """A grid of three axes is explained as one of two: `split_k`, its parts along z and along y."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

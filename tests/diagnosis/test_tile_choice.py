@@ -1,7 +1,5 @@
 """`pick_a_tile`: the verdict follows the calculator, from a text as from a check cell."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

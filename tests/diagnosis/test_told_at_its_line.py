@@ -1,7 +1,5 @@
 """What shows at one line and is caused at another one is told there: an answer, and its `#!`."""
 
-from __future__ import annotations
-
 from every_case import every_case
 from test_first_message import HEAD
 

@@ -1,7 +1,5 @@
 """Sentences that were false of some answers: what they claim is looked at before they say it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

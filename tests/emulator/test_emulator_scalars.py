@@ -1,7 +1,5 @@
 """Single operations give the values that a GPU gives: wrap-around, signs, rounding, casts."""
 
-from __future__ import annotations
-
 import cmath
 import math
 

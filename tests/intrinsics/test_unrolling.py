@@ -1,7 +1,5 @@
 """Loops written out: the same result, the same lines, and refusals with their line."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

@@ -4,8 +4,6 @@ What decides on a GPU and nowhere else (is it fast, does the hardware agree) is 
 benchmarks/attention.py, whose check runs before its times.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """The fp32 rungs multiply rightly on every shape, in the emulator, and refuse with the mend."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The tensor-core rungs on the emulator: right at odd shapes, without a finding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from exact_products import product

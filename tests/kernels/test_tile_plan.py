@@ -1,7 +1,5 @@
 """Which tiles rung 12 takes."""
 
-from __future__ import annotations
-
 from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Rung 12 without a Hopper GPU: by every kind of plan it is right and clean; slips are named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 What still computes the same is told apart by SAME and EQUIVALENT, with the reason, and has to pass.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path

@@ -17,8 +17,6 @@ are refused as the others are, and nothing false is said of them; their marks sa
 better. The list may only grow shorter.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

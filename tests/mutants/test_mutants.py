@@ -1,7 +1,5 @@
 """Every wrong answer is caught, and told its true cause at the right line."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

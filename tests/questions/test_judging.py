@@ -1,7 +1,5 @@
 """Reading answers: numbers as people write them, letters, lines, words; and kind complaints."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 

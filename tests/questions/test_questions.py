@@ -1,7 +1,5 @@
 """Every quick check of every lesson: computed, proved, with a reason for each answer."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The real compilers, which need no GPU: cuTile's and Triton's take what the tile machine takes."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any

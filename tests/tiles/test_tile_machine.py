@@ -1,7 +1,5 @@
 """Tile kernels without a GPU: right at odd sizes, counted as their SIMT twin, slips named."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import FunctionType, ModuleType

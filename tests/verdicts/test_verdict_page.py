@@ -1,7 +1,5 @@
 """The verdict as it is seen: lines marked, causes below them, said once, and harmless."""
 
-from __future__ import annotations
-
 import linecache
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What every HTML output shares: nothing of it can break out, and it starts wherever it is run."""
 
-from __future__ import annotations
-
 import json
 import re
 
