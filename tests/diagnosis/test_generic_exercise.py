@@ -140,17 +140,14 @@ def outer(A: np.ndarray, s: np.ndarray) -> np.ndarray:
     return A.T * s
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"reference": outer}, "for M = 3, N = 5 `reference` gives shape (5, 3), and by `shapes`"),
-        ({"reference": lambda A, s: A * s}, "for M = 3, N = 5 `reference` fails (ValueError: "),
-        ({"reference": lambda A: A}, "for M = 3, N = 5 `reference` fails (TypeError: "),
-        ({"reference": lambda A, s: "text"}, "for M = 3, N = 5 `reference` fails (ValueError: "),
-        ({"reference": lambda A, s: np.log(A) * s[:, None]}, "numbers that are not finite"),
-        ({"reference": None, "shapes": ()}, "there is no `reference`"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"reference": outer}, "for M = 3, N = 5 `reference` gives shape (5, 3), and by `shapes`"),
+    ({"reference": lambda A, s: A * s}, "for M = 3, N = 5 `reference` fails (ValueError: "),
+    ({"reference": lambda A: A}, "for M = 3, N = 5 `reference` fails (TypeError: "),
+    ({"reference": lambda A, s: "text"}, "for M = 3, N = 5 `reference` fails (ValueError: "),
+    ({"reference": lambda A, s: np.log(A) * s[:, None]}, "numbers that are not finite"),
+    ({"reference": None, "shapes": ()}, "there is no `reference`"),
+])  # fmt: skip
 def test_a_reference_that_does_not_fit_is_told_at_its_line(
     monkeypatch: pytest.MonkeyPatch, changes: dict, words: str
 ) -> None:

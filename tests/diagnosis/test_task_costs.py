@@ -30,13 +30,10 @@ def test_a_narrow_access_is_told_by_its_bytes():
     assert (found.code, facts["letter"], facts["size"]) == ("not-used", "source", "4")
 
 
-@pytest.mark.parametrize(
-    ("place", "each"),
-    [
-        ("t % 32 // 4, t % 4", "0.1875"),  # row by row: only A's loads are shared in pairs
-        ("lane_place(t % 32)[0], t % 32 // 8", ""),  # meets in C: wrong before it is slow
-    ],
-)
+@pytest.mark.parametrize(("place", "each"), [
+    ("t % 32 // 4, t % 4", "0.1875"),  # row by row: only A's loads are shared in pairs
+    ("lane_place(t % 32)[0], t % 32 // 8", ""),  # meets in C: wrong before it is slow
+])  # fmt: skip
 @pytest.mark.slow
 def test_passes_are_told_for_each_multiply_add(place, each):
     found = first_error("warp_piece", ("lane_place(t % 32)", place))
@@ -75,17 +72,11 @@ def test_a_barrier_is_no_cure_for_the_wrong_buffer():
     assert facts_of(found.hint)["line"] == Line(found.other_line)  # that reads the buffer
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "taken"),
-    few(
-        [
-            ("load4(sA, 132", "load4(sA, 128", (128, "sA", 132)),
-            ("(8, 132)", "(8, 128)", (132, "sA", 128)),
-            ("store4(T, 128", "store4(T, 132", (132, "T", 128)),
-        ],
-        1,
-    ),
-)
+@pytest.mark.parametrize(("old", "new", "taken"), few([
+    ("load4(sA, 132", "load4(sA, 128", (128, "sA", 132)),
+    ("(8, 132)", "(8, 128)", (132, "sA", 128)),
+    ("store4(T, 128", "store4(T, 132", (132, "T", 128)),
+], 1))  # fmt: skip
 def test_a_row_that_is_longer_than_the_index_takes_it_for(old, new, taken):
     facts = facts_of(first_error("stage_a", (old, new)).message)
     assert (facts["taken"], facts["array"], facts["length"]) == taken

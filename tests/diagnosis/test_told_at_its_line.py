@@ -18,31 +18,21 @@ IN_TWO_ARRAYS = """one, two = cuda.shared.array(64, float32), cuda.shared.array(
     y[t] = two[t] + two[t - 2] if t >= 2 else two[t]
 """
 CAUSES = {
-    "all threads go through all elements": (
-        *("grid_stride", "wrong-loop-bound"),
-        *("cuda.grid(1), x.shape[0], cuda.gridsize(1)):", "0, x.shape[0], cuda.gridsize(1)):  #!"),
-    ),
-    "both blocks begin at the same elements": (
-        *("grid_stride", "wrong-index"),
-        *("cuda.grid(1), x", "cuda.threadIdx.x, x"),
-    ),
-    "a cell that the test keeps from being filled": (
-        *("sums_of_four", "uninitialised-read"),
-        *(f"sums = {SUMS_OF_FOUR}", IN_TWO_ARRAYS),
-    ),
-    "half of the cells are filled": (
-        *("padded_scores", "uninitialised-read"),
-        *("x]\n    sK[y + 16, x] = K[first + y + 16, x]\n", "x]  #!\n"),
-    ),
+    "all threads go through all elements": (*("grid_stride", "wrong-loop-bound"),
+        *("cuda.grid(1), x.shape[0], cuda.gridsize(1)):", "0, x.shape[0], cuda.gridsize(1)):  #!")),
+    "both blocks begin at the same elements": (*("grid_stride", "wrong-index"),
+        *("cuda.grid(1), x", "cuda.threadIdx.x, x")),
+    "a cell that the test keeps from being filled": (*("sums_of_four", "uninitialised-read"),
+        *(f"sums = {SUMS_OF_FOUR}", IN_TWO_ARRAYS)),
+    "half of the cells are filled": (*("padded_scores", "uninitialised-read"),
+        *("x]\n    sK[y + 16, x] = K[first + y + 16, x]\n", "x]  #!\n")),
     "an array for one buffer of two": (
         *("two_buffers", "out-of-bounds-write"),
         *("sB = cuda.shared.array(512, float32, alignment=16)",
           "sB = cuda.shared.array(256, float32, alignment=16)  #!"),
     ),
-    "pieces of four that begin one apart": (
-        *("copy_by_fours", "wrong-index"),
-        *("i = 4 * cuda.grid(1)", "i = cuda.grid(1)  #!"),
-    ),
+    "pieces of four that begin one apart": (*("copy_by_fours", "wrong-index"),
+        *("i = 4 * cuda.grid(1)", "i = cuda.grid(1)  #!")),
     "copies that belong to no group": (
         *("async_buffers", "race-read-after-write"),
         *("A, 32 * after + 4 * t)\n            cp_async16(sB, 256 - now + 4 * t, B, 32 * after + 4 "
@@ -55,14 +45,10 @@ CAUSES = {
         *("cp_async_wait(0)\n        cuda.syncthreads()",
           "cuda.syncthreads()\n        cp_async_wait(0)  #!"),
     ),
-    "a barrier in a branch": (
-        *("block_sums", "barrier-divergence"),
-        *("cuda.syncthreads()\n    if t == 0:", "if t == 0:\n        cuda.syncthreads()  #!"),
-    ),
-    "a barrier of the warp only": (
-        *("block_sums", "race-read-after-write"),
-        *("cuda.syncthreads()\n    if", "cuda.syncwarp()  #!\n    if"),
-    ),
+    "a barrier in a branch": (*("block_sums", "barrier-divergence"),
+        *("cuda.syncthreads()\n    if t == 0:", "if t == 0:\n        cuda.syncthreads()  #!")),
+    "a barrier of the warp only": (*("block_sums", "race-read-after-write"),
+        *("cuda.syncthreads()\n    if", "cuda.syncwarp()  #!\n    if")),
 }  # fmt: skip
 
 

@@ -14,19 +14,16 @@ from emulator_helpers import (
 from every_case import every_case
 
 
-@every_case(
-    ("index", "code"),
-    [
-        ("3, 0", "out-of-bounds-read"),
-        ("0, 4", "out-of-bounds-read"),  # the flat address 4 would be inside the array
-        ("2, 100", "out-of-bounds-read"),
-        ("100, 100", "out-of-bounds-read"),
-        ("4 - i, 0", "wrong-index"),
-        ("0, 4 - i", "wrong-index"),
-        ("-4, 0", "out-of-bounds-read"),
-        ("0, -5", "out-of-bounds-read"),
-    ],
-)
+@every_case(("index", "code"), [
+    ("3, 0", "out-of-bounds-read"),
+    ("0, 4", "out-of-bounds-read"),  # the flat address 4 would be inside the array
+    ("2, 100", "out-of-bounds-read"),
+    ("100, 100", "out-of-bounds-read"),
+    ("4 - i, 0", "wrong-index"),
+    ("0, 4 - i", "wrong-index"),
+    ("-4, 0", "out-of-bounds-read"),
+    ("0, -5", "out-of-bounds-read"),
+])  # fmt: skip
 def test_read_bounds(index: str, code: str) -> None:
     data = np.arange(12, dtype=np.float32).reshape(3, 4)
     out = np.zeros(1, np.float32)

@@ -238,15 +238,12 @@ def in_python(body, given) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(
-    ("body", "given"),
-    [
-        (members, Color.green),
-        (members, Color.blue),
-        (whole_numbers, Size.large),
-        (nested_tuples, 3),
-    ],
-)
+@pytest.mark.parametrize(("body", "given"), [
+    (members, Color.green),
+    (members, Color.blue),
+    (whole_numbers, Size.large),
+    (nested_tuples, 3),
+])  # fmt: skip
 def test_the_emulator_computes_what_python_computes(body, given) -> None:
     out = np.zeros((4, 6))
     emulate(body)[1, 4](out, given)

@@ -233,14 +233,11 @@ def test_wavefronts_of_ldmatrix(wide: int, conflicts: int) -> None:
     assert fetch.shared_load_wavefronts == 4 + conflicts
 
 
-@pytest.mark.parametrize(
-    ("statement", "code"),
-    [
-        ("words = ldmatrix_x4(s, 8 * i + 8)", "out-of-bounds-read"),
-        ("words = ldmatrix_x4(s, 4 * i)", "wrong-index"),
-        ("words = ldmatrix_x4(loose, 8 * i)", "wrong-index"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "code"), [
+    ("words = ldmatrix_x4(s, 8 * i + 8)", "out-of-bounds-read"),
+    ("words = ldmatrix_x4(s, 4 * i)", "wrong-index"),
+    ("words = ldmatrix_x4(loose, 8 * i)", "wrong-index"),
+])  # fmt: skip
 def test_faults_of_ldmatrix(statement: str, code: str) -> None:
     body = f"""
         s = cuda.shared.array((32, 8), np.uint16, alignment=16)
@@ -285,22 +282,19 @@ def test_a_warp_in_parts(condition: str, block: int, fails: bool, schedule: str)
     assert np.isnan(out).any() == fails
 
 
-@every_case(
-    ("statement", "code"),
-    [
-        ("acc = mma_m16n8k16_f16(acc, (w, w), (w, w))", "compile-error"),
-        ("acc = mma_m16n8k8_f16(acc, (w, w), (w,))", "compile-error"),
-        ("acc = mma_m16n8k16_f16((0.0, 0.0, 0.0, 0.0), (w, w, w, w), (w, w))", "compile-error"),
-        ("acc = mma_m16n8k8_tf32(acc, (z, z, z, z), (z, z))", "compile-error"),
-        ("acc = mma_m16n8k16_f16(acc, (w, w, w, w))", "compile-error"),
-        ("x = ldmatrix_x4(s.T, 0)", "compile-error"),
-        ("x = ldmatrix_x4(f, 0, 1)", "compile-error"),
-        ("x = ldmatrix_x4_trans(f, 0)", "compile-error"),
-        ("x = ldmatrix_x4(out, 0)", "unsupported"),
-        ("x = float_bits(1.0)", "compile-error"),
-        ("x = to_tf32(w)", "compile-error"),
-    ],
-)
+@every_case(("statement", "code"), [
+    ("acc = mma_m16n8k16_f16(acc, (w, w), (w, w))", "compile-error"),
+    ("acc = mma_m16n8k8_f16(acc, (w, w), (w,))", "compile-error"),
+    ("acc = mma_m16n8k16_f16((0.0, 0.0, 0.0, 0.0), (w, w, w, w), (w, w))", "compile-error"),
+    ("acc = mma_m16n8k8_tf32(acc, (z, z, z, z), (z, z))", "compile-error"),
+    ("acc = mma_m16n8k16_f16(acc, (w, w, w, w))", "compile-error"),
+    ("x = ldmatrix_x4(s.T, 0)", "compile-error"),
+    ("x = ldmatrix_x4(f, 0, 1)", "compile-error"),
+    ("x = ldmatrix_x4_trans(f, 0)", "compile-error"),
+    ("x = ldmatrix_x4(out, 0)", "unsupported"),
+    ("x = float_bits(1.0)", "compile-error"),
+    ("x = to_tf32(w)", "compile-error"),
+])  # fmt: skip
 def test_what_is_refused(statement: str, code: str) -> None:
     body = f"""
         s = cuda.shared.array((8, 8), np.uint16, alignment=16)

@@ -288,13 +288,11 @@ STATEMENTS = {
     "field of a part": ("out[0] = r[...].x[1]", [3, 0, 0, 0]),
     "loop over records": ("for i, each in enumerate(r): out[i] = each.n", [2, 4, 0, 0]),
     "store into items": (
-        "for each, k in zip(r, v): each.n = k + 7\nout[0], out[1] = r.n[0], r.n[1]",
-        [7, 8, 0, 0],
-    ),
+        "for each, k in zip(r, v): each.n = k + 7\nout[0], out[1] = r.n[0], r.n[1]", [7, 8, 0, 0]),
     "step of complex": ("out[0] = z[::-2].sum().imag", [4, 0, 0, 0]),
     "step of a field": ("r.x[::-1][0] = 6\nout[0] = r[1::2].x[0]", [6, 0, 0, 0]),
     "operator": ("out[0] = operator.mul(z[1], 2j).real", [-2, 0, 0, 0]),
-}
+}  # fmt: skip
 
 
 @every_case("body, expected", STATEMENTS.values())

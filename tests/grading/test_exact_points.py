@@ -70,15 +70,12 @@ def test_sums_in_every_output_are_those_of_the_digits(
     assert Settings.restored(ours.stored()).points == ours.points
 
 
-@every_case(
-    ("text", "shown"),
-    [
-        ("matmul_tiled = 0.3", "0.3 points"),
-        ("matmul_tiled = 1", "1 point"),
-        ("matmul_tiled = 1234.567", "1234.567 points"),
-        ("[points.matmul_tiled]\nright = 0.1\nbounds = 0.2\n", None),
-    ],
-)
+@every_case(("text", "shown"), [
+    ("matmul_tiled = 0.3", "0.3 points"),
+    ("matmul_tiled = 1", "1 point"),
+    ("matmul_tiled = 1234.567", "1234.567 points"),
+    ("[points.matmul_tiled]\nright = 0.1\nbounds = 0.2\n", None),
+])  # fmt: skip
 def test_a_bundle_says_what_the_file_says(tmp_path: Path, text: str, shown: str | None) -> None:
     (tmp_path / "course.toml").write_text(f"[points]\n{text}")
     project = with_settings(open_project(ROOT), tmp_path / "course.toml")

@@ -68,47 +68,41 @@ def test_what_is_no_number_is_not_guessed(text):
     assert number_from(text, "bytes") is None
 
 
-@every_case(
-    ("question", "given", "right", "why"),
-    [
-        (BYTES, 1024, True, "It is 1,024."),
-        (BYTES, 1030.0, True, "It is 1,024."),
-        (BYTES, "1,024 bytes", True, "It is 1,024."),
-        (BYTES, 256, False, "Those are floats."),
-        (BYTES, 1050, False, "Count them."),
-        (LETTER, "b", True, "Second."),
-        (LETTER, " (B) ", True, "Second."),
-        (LETTER, "a", False, "First."),
-        (WORD, "CUDA.syncthreads ();", True, "All wait."),
-        (WORD, "`cuda.syncwarp()`", False, "A warp waits."),
-        (WORD, "sleep", False, "Look again."),
-        (WORD, 3, False, "Look again."),
-        (LINE, 3, True, "It is b."),
-        (LINE, "line 3", True, "It is b."),
-        (LINE, 4, False, "It looks like it."),
-        (LINE, 1, False, "Not this one."),
-    ],
-)
+@every_case(("question", "given", "right", "why"), [
+    (BYTES, 1024, True, "It is 1,024."),
+    (BYTES, 1030.0, True, "It is 1,024."),
+    (BYTES, "1,024 bytes", True, "It is 1,024."),
+    (BYTES, 256, False, "Those are floats."),
+    (BYTES, 1050, False, "Count them."),
+    (LETTER, "b", True, "Second."),
+    (LETTER, " (B) ", True, "Second."),
+    (LETTER, "a", False, "First."),
+    (WORD, "CUDA.syncthreads ();", True, "All wait."),
+    (WORD, "`cuda.syncwarp()`", False, "A warp waits."),
+    (WORD, "sleep", False, "Look again."),
+    (WORD, 3, False, "Look again."),
+    (LINE, 3, True, "It is b."),
+    (LINE, "line 3", True, "It is b."),
+    (LINE, 4, False, "It looks like it."),
+    (LINE, 1, False, "Not this one."),
+])  # fmt: skip
 def test_a_verdict_has_the_reason_of_its_answer(question, given, right, why):
     verdict = judge(question, given)
     assert (verdict.right, verdict.why) == (right, why)
 
 
-@pytest.mark.parametrize(
-    ("question", "given", "said"),
-    [
-        (BYTES, "many", "'many' is not a number"),
-        (BYTES, None, "in bytes"),
-        (BYTES, True, "not a number"),
-        (BYTES, float("nan"), "not a number"),
-        (BYTES, ..., "in place of the three dots"),
-        (LETTER, "c", "There are: a, b"),
-        (LETTER, 7, "no choice '7'"),
-        (WORD, "", "quotation marks"),
-        (LINE, 2, "There are: 1, 3, 4 (blank lines"),
-        (LINE, "the third", "no line 'the third'"),
-    ],
-)
+@pytest.mark.parametrize(("question", "given", "said"), [
+    (BYTES, "many", "'many' is not a number"),
+    (BYTES, None, "in bytes"),
+    (BYTES, True, "not a number"),
+    (BYTES, float("nan"), "not a number"),
+    (BYTES, ..., "in place of the three dots"),
+    (LETTER, "c", "There are: a, b"),
+    (LETTER, 7, "no choice '7'"),
+    (WORD, "", "quotation marks"),
+    (LINE, 2, "There are: 1, 3, 4 (blank lines"),
+    (LINE, "the third", "no line 'the third'"),
+])  # fmt: skip
 def test_what_is_no_answer_is_said_kindly(question, given, said):
     with pytest.raises(CannotRead) as complaint:
         judge(question, given)
