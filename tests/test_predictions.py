@@ -12,25 +12,15 @@ from course_lib.questions.reveals import revealed, told
 
 DRAWN = []
 THREADS = Number(
-    id="00-writers",
-    asks="Four threads run `out[2] = 7`. How many of them write?",
-    unit="threads",
-    value=lambda: 131_072,
-    slips=(Trap(lambda: 1, "Every thread runs the whole kernel."),),
-    reveal="All {answer} do, {each} time each.",
-    facts=lambda: {"each": 1},
-    spoilers=("all of them",),
-    figure=lambda: DRAWN.append("drawn") or "a picture",
-)
+    id="00-writers", asks="Four threads run `out[2] = 7`. How many of them write?", unit="threads",
+    value=lambda: 131_072, slips=(Trap(lambda: 1, "Every thread runs the whole kernel."),),
+    reveal="All {answer} do, {each} time each.", facts=lambda: {"each": 1},
+    spoilers=("all of them",), figure=lambda: DRAWN.append("drawn") or "a picture",
+)  # fmt: skip
 SHARE = Number(
-    id="00-share",
-    asks="What share is it?",
-    unit="%",
-    value=lambda: 33.2,
-    within=0.2,
-    other="Divide.",
-    reveal="It is {answer} %.",
-)
+    id="00-share", asks="What share is it?", unit="%", value=lambda: 33.2, within=0.2,
+    other="Divide.", reveal="It is {answer} %.",
+)  # fmt: skip
 FASTER = Choose(id="00-faster", asks="Which is faster?", choices=(
     Choice("By rows", "Neighbours are side by side."),
     Choice("By columns.", "", right=True),

@@ -12,14 +12,10 @@ from course_lib.questions import quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
 
 NUMBER = Number(
-    id="00-writers",
-    asks="Four threads run `out[2] = 7`. How many write?",
-    code="@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n",
-    unit="threads",
-    value=lambda: 4,
-    reveal="All {answer}.",
-    spoilers=("all four",),
-)
+    id="00-writers", asks="Four threads run `out[2] = 7`. How many write?",
+    code="@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n", unit="threads", value=lambda: 4,
+    reveal="All {answer}.", spoilers=("all four",),
+)  # fmt: skip
 CHOICE = Choose(id="00-faster", asks="Which?", choices=(
     Choice("Rows.", "No."),
     Choice("Columns.", "Yes.", right=True),

@@ -54,13 +54,9 @@ def test_a_spoiler_is_found_however_it_is_written(spoiler, text, is_found):
 
 
 NUMBER = Number(
-    id="00-writers",
-    asks="How many write?",
-    unit="threads",
-    value=lambda: 4,
-    reveal="All {answer} do.",
-    spoilers=("all 4", re.compile(r"every thread")),
-)
+    id="00-writers", asks="How many write?", unit="threads", value=lambda: 4,
+    reveal="All {answer} do.", spoilers=("all 4", re.compile(r"every thread")),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("texts", "said"), [

@@ -204,10 +204,6 @@ def _indented_otherwise(draw: random.Random, text: str) -> str:
 
 
 CHANGES = (
-    _without_a_line,
-    _with_a_line_twice,
-    _with_another_token,
-    _with_another_token,
-    _with_another_number,
-    _indented_otherwise,
-)
+    _without_a_line, _with_a_line_twice, _with_another_token, _with_another_token,
+    _with_another_number, _indented_otherwise,
+)  # fmt: skip

@@ -107,10 +107,9 @@ def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) ->
     assert f"blocks of {size} x {size} threads" in str(report)
 
 
-@pytest.mark.parametrize(
-    "unused",
-    few(["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"], 2),
-)
+@pytest.mark.parametrize("unused", few([
+    "TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3",
+], 2))  # fmt: skip
 def test_what_the_kernel_does_not_use_changes_nothing(unused: str) -> None:
     report = tiled(f"BLOCKS = 16\n{unused}", "BLOCKS")
     assert report.passed and report.launched is None, str(report)

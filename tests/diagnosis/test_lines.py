@@ -14,32 +14,20 @@ SUM = f"""{PLACE}if row < M and col < N:
         acc += A[row, k] * B[k, col]
     C[row, col] = acc"""
 ADD = "col, row = cuda.grid(2)\n{}C[row, col] = A[row, col] + B[row, col]"
-SAID: dict[str, tuple[str, str, str, str]] = {  # exercise, body, code, words of the message
+# exercise, body, code, words of the message
+SAID: dict[str, tuple[str, str, str, str]] = {
     "no test": ("mat_add", ADD.format("") + "  #!", "out-of-bounds-read", "but the indices"),
-    "a test of one index alone": (
-        "mat_add",
-        ADD.format("if row < C.shape[0]:  #!\n    "),
-        "wrong-bounds-check",
-        "does not check col",
-    ),
-    "a test that lets one too many through": (
-        "mat_add",
-        ADD.format("if row <= C.shape[0] and col < C.shape[1]:  #!\n    "),
-        "wrong-bounds-check",
-        "is true (33 <= 33)",
-    ),
-    "a test that has a name": (
-        "mat_add",
+    "a test of one index alone": ("mat_add", ADD.format("if row < C.shape[0]:  #!\n    "),
+        "wrong-bounds-check", "does not check col"),
+    "a test that lets one too many through": ("mat_add",
+        ADD.format("if row <= C.shape[0] and col < C.shape[1]:  #!\n    "), "wrong-bounds-check",
+        "is true (33 <= 33)"),
+    "a test that has a name": ("mat_add",
         ADD.format("inside = row <= C.shape[0] and col < C.shape[1]  #!\nif inside:\n    "),
-        "wrong-bounds-check",
-        "is true (33 <= 33)",
-    ),
-    "an early return": (
-        "mat_add",
+        "wrong-bounds-check", "is true (33 <= 33)"),
+    "an early return": ("mat_add",
         ADD.format("if row > C.shape[0]:  #!\n    return\nif col >= C.shape[1]:\n    return\n"),
-        "wrong-bounds-check",
-        "is false (33 > 33)",
-    ),
+        "wrong-bounds-check", "is false (33 > 33)"),
     "a conditional expression": (
         "matmul_naive",
         f"""{PLACE}acc = float32(0)
@@ -51,12 +39,9 @@ if row < M and col < N:
         "wrong-bounds-check",
         "is true (33 <= 33)",
     ),
-    "a test of the thread's number is no bound": (
-        "mat_add",
-        ADD.format("if cuda.threadIdx.x >= 0:\n    ") + "  #!",
-        "out-of-bounds-read",
-        "but the indices",
-    ),
+    "a test of the thread's number is no bound": ("mat_add",
+        ADD.format("if cuda.threadIdx.x >= 0:\n    ") + "  #!", "out-of-bounds-read",
+        "but the indices"),
     "an index that is scaled": (
         "mat_add",
         ADD.format("if row < C.shape[0] and col < C.shape[1]:\n    ").replace(
@@ -66,18 +51,11 @@ if row < M and col < N:
         "wrong-index",
         "use another number instead of `16`",
     ),
-    "a loop that runs too far": (
-        "matmul_naive",
-        SUM.replace("range(K):", "range(K + 1):  #!"),
-        "wrong-loop-bound",
-        "",
-    ),
-    "a bound in a variable": (
-        "matmul_naive",
+    "a loop that runs too far": ("matmul_naive", SUM.replace("range(K):", "range(K + 1):  #!"),
+        "wrong-loop-bound", ""),
+    "a bound in a variable": ("matmul_naive",
         SUM.replace("    acc = ", "    last = K + 1  #!\n    acc = ").replace("(K)", "(last)"),
-        "wrong-loop-bound",
-        "",
-    ),
+        "wrong-loop-bound", ""),
     "a bound that is an index as well": (
         "matmul_naive",
         SUM.replace("    acc = ", "    last = K + 1\n    acc = ")
@@ -94,12 +72,9 @@ if row < M and col < N:
         "wrong-loop-bound",
         "",
     ),
-    "a loop that starts too late": (
-        "matmul_naive",
+    "a loop that starts too late": ("matmul_naive",
         SUM.replace("    acc = ", "    first = 1\n    acc = ").replace("(K):", "(first, K):  #!"),
-        "wrong-loop-bound",
-        "",
-    ),
+        "wrong-loop-bound", ""),
     "a bound that is worked out before its loop": (
         "block_sums",
         """part = cuda.shared.array(64, float32)
@@ -116,12 +91,9 @@ if t == 0:
         "wrong-loop-bound",
         "all terms from number",
     ),
-    "a step that is shifted": (
-        "matmul_naive",
+    "a step that is shifted": ("matmul_naive",
         SUM.replace("A[row, k] *", "A[row, k + 1] *").replace("col]\n", "col]  #!\n"),
-        "wrong-index",
-        "k + 1",
-    ),
+        "wrong-index", "k + 1"),
     "a test around a loop is innocent of its steps": (
         "matmul_naive",
         f"""{PLACE}acc = float32(0)
@@ -134,19 +106,12 @@ if row < M and col < N:
         "wrong-loop-bound",
         "",
     ),
-    "float64 from the first value on": (
-        "matmul_naive",
-        SUM.replace("float32(0)", "0.0  #!"),
-        "float64-arithmetic",
-        "",
-    ),
-    "float64 on the line itself": (
-        "matmul_naive",
-        SUM.replace("+= A", "+= 1.0 * A").replace("col]\n", "col]  #!\n"),
-        "float64-arithmetic",
-        "",
-    ),
-}
+    "float64 from the first value on": ("matmul_naive", SUM.replace("float32(0)", "0.0  #!"),
+        "float64-arithmetic", ""),
+    "float64 on the line itself": ("matmul_naive",
+        SUM.replace("+= A", "+= 1.0 * A").replace("col]\n", "col]  #!\n"), "float64-arithmetic",
+        ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

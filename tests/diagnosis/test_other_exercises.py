@@ -45,35 +45,20 @@ def histogram(x, out):
         cuda.atomic.add(out, t, counts[t])
 """
 HISTOGRAM = Task(
-    id="histogram",
-    title="Counts in 16 bins",
-    lesson="07",
-    parameters=("x", "out"),
-    output="out",
-    grid=(4,),
-    block=(64,),
-    shapes=("N", "16"),
-    reference=counts_of,
-    before=0.0,
+    id="histogram", title="Counts in 16 bins", lesson="07", parameters=("x", "out"), output="out",
+    grid=(4,), block=(64,), shapes=("N", "16"), reference=counts_of, before=0.0,
     asks=("bounds", "shared-memory", "race-free", "float32"),
     formula="out[b] = how many numbers fall into bin b",
     hints=("Each block counts by itself first.",),
-    given='@cuda.jit\ndef histogram(x, out):\n    """Count."""\n    ...\n',
-    answer=COUNTS,
-    par=11,
-)
+    given='@cuda.jit\ndef histogram(x, out):\n    """Count."""\n    ...\n', answer=COUNTS, par=11,
+)  # fmt: skip
 STENCIL = Exercise(
-    id="stencil5",
-    title="Each element minus the mean of its four neighbours",
-    lesson="07",
-    parameters=("A", "B"),
-    output="B",
-    block=(16, 16),
-    shapes=("M,N", "M,N"),
+    id="stencil5", title="Each element minus the mean of its four neighbours", lesson="07",
+    parameters=("A", "B"), output="B", block=(16, 16), shapes=("M,N", "M,N"),
     reference=without_neighbours,
     points={"right": 4, "bounds": 1, "shared-memory": 2, "race-free": 2, "float32": 1},
     formula="B = A minus the mean of its neighbours",
-)
+)  # fmt: skip
 EDGES_FETCH_THE_HALO = """\
 from numba import cuda, float32
 

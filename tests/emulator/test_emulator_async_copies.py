@@ -150,11 +150,9 @@ def test_a_buffer_that_is_filled_while_others_read_it() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.sampled_from(["float16", "float32", "uint16", "float64", "uint8"]),
-    st.integers(1, 3),
-    st.integers(0, 2**16),
-    st.sampled_from(SCHEDULES),
-)
+    st.sampled_from(["float16", "float32", "uint16", "float64", "uint8"]), st.integers(1, 3),
+    st.integers(0, 2**16), st.sampled_from(SCHEDULES),
+)  # fmt: skip
 def test_any_subset_of_threads_and_validity(dtype, blocks, seed, schedule):
     """Values arrive where they belong, zeros where nothing is valid, and nothing elsewhere."""
     random = np.random.default_rng(seed)

@@ -161,9 +161,8 @@ REFUSED = {
         "cuda.syncthreads = 3", "out.shape = 3",
         "cuda.threadIdx.x += 1", "out.size += 1",
     ],
-    "not-allowed": [
-        "open('x')", "eval('1')", "exec('1')", "__import__('os')", "getattr(out, 'x')", "globals()",
-    ],
+    "not-allowed": ["open('x')", "eval('1')", "exec('1')", "__import__('os')", "getattr(out, 'x')",
+        "globals()"],
 }  # fmt: skip
 
 
@@ -191,11 +190,10 @@ UNKNOWN_TO_THE_EMULATOR = [
 # Near to them, and refused all the same.
 REFUSED_NEARBY = [
     "x = [open('x')]\nout[0] = 1", "for i in enumerate(open('x')):\n    pass",
-    "x = out.ctypes.data",
-    "global N\nN = 2", "global N\nN += 2", "global out", "x = out.flatt", "x = operator.nope(1)",
-    "x = operator.attrgetter('__class__')", "x = out.__class__", "x = zipp((1,), (2,))",
-    "x = [1, 2]\nout[0] = x[0]", "x = [nowhere]\nout[0] = 1", "x = sum(i for i in range(9))",
-    "x = out.copy()", "x = out is out", "x = reversed((1, 2))",
+    "x = out.ctypes.data", "global N\nN = 2", "global N\nN += 2", "global out", "x = out.flatt",
+    "x = operator.nope(1)", "x = operator.attrgetter('__class__')", "x = out.__class__",
+    "x = zipp((1,), (2,))", "x = [1, 2]\nout[0] = x[0]", "x = [nowhere]\nout[0] = 1",
+    "x = sum(i for i in range(9))", "x = out.copy()", "x = out is out", "x = reversed((1, 2))",
 ]  # fmt: skip
 BEFORE = "import cmath\nimport operator\nfrom operator import add\nN = 3\n"
 

@@ -108,10 +108,9 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "schedule", "seed"),
-    few(zip([*RIGHT, "as it stands"], *zip(*SCHEDULES, strict=True), strict=True)),
-)
+@pytest.mark.parametrize(("name", "schedule", "seed"), few(zip(
+    [*RIGHT, "as it stands"], *zip(*SCHEDULES, strict=True), strict=True,
+)))  # fmt: skip
 def test_a_right_pipeline_is_clean(name: str, schedule: str, seed: int) -> None:
     profile, is_right = run(RIGHT[name], schedule, seed)
     assert [str(finding) for finding in profile.findings] == []
@@ -291,9 +290,8 @@ CLUSTER_FAULTS = {
         "        fence_mbarrier_init()\n", "", "race-read-after-write", "mbarrier_arrive_at(base"),
     "shown to copies only": ("fence_mbarrier_init()", "fence_async()",
         "race-read-after-write", "mbarrier_arrive_at(base"),
-    "the blocks do not meet before": (
-        "    cluster_sync()\n    if cuda.threadIdx.x == 0:", "    if cuda.threadIdx.x == 0:",
-        "race-|uninitialised-read", "mbarrier_arrive_at(base"),
+    "the blocks do not meet before": ("    cluster_sync()\n    if cuda.threadIdx.x == 0:",
+        "    if cuda.threadIdx.x == 0:", "race-|uninitialised-read", "mbarrier_arrive_at(base"),
     "both wait, each at its own": ("    if cluster_rank() == 0:", "    if cluster_rank() < 2:",
         "barrier-divergence", "mbarrier_wait(base"),
 }  # fmt: skip

@@ -69,11 +69,10 @@ def test_shared_memory_is_fresh_for_every_block() -> None:
     assert codes(run(body, 2, 1, np.zeros(2, np.float32))) == ["uninitialised-read"]
 
 
-@every_case(
-    "value",
-    ["data[where]", "data[1][3]", "len(data)", "data.shape[1]", "data.size", "data.ndim",
-     "data.shape[-1]"],
-)  # fmt: skip
+@every_case("value", [
+    "data[where]", "data[1][3]", "len(data)", "data.shape[1]", "data.size", "data.ndim",
+    "data.shape[-1]",
+])  # fmt: skip
 def test_indices_and_attributes(value: str) -> None:
     body = f"where = (1, 2)\nout[0] = {value}"
     assert_as_in_python(body, data=np.arange(12.0).reshape(3, 4), out=np.zeros(1))

@@ -86,11 +86,9 @@ def mma_program(kind: str, k: int, a_words: int, b_words: int, turns: int = 1) -
 @pytest.mark.parametrize("shape", MMA)
 @settings(max_examples=6, deadline=None)
 @given(
-    blocks=st.integers(1, 2),
-    warps=st.integers(1, 3),
-    seed=st.integers(0, 2**16),
+    blocks=st.integers(1, 2), warps=st.integers(1, 3), seed=st.integers(0, 2**16),
     schedule=st.sampled_from(["lockstep", "warps"]),
-)
+)  # fmt: skip
 def test_the_product_of_every_warp(shape, blocks, warps, seed, schedule):
     kind, k, a_words, b_words = shape
     random = np.random.default_rng(seed)
@@ -177,12 +175,9 @@ def test_formats() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(
-    count=st.sampled_from([2, 4]),
-    trans=st.booleans(),
-    blocks=st.integers(1, 2),
-    dtype=st.sampled_from(["float16", "uint16"]),
-    seed=st.integers(0, 2**16),
-)
+    count=st.sampled_from([2, 4]), trans=st.booleans(), blocks=st.integers(1, 2),
+    dtype=st.sampled_from(["float16", "uint16"]), seed=st.integers(0, 2**16),
+)  # fmt: skip
 def test_ldmatrix_lane_by_lane(count: int, trans: bool, blocks: int, dtype: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     tile = random.integers(0, 1000, (64, 8)).astype(dtype)

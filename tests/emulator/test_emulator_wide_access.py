@@ -35,11 +35,9 @@ def test_known_however_imported(before: str, name: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(["float32", "int32", "uint32"]),
-    st.sampled_from([(64,), (4, 16), (2, 4, 8)]),
-    st.integers(0, 99),
-    st.sampled_from(["lockstep", "warps"]),
-)
+    st.sampled_from(["float32", "int32", "uint32"]), st.sampled_from([(64,), (4, 16), (2, 4, 8)]),
+    st.integers(0, 99), st.sampled_from(["lockstep", "warps"]),
+)  # fmt: skip
 def test_a_permutation_through_shared_and_local_memory(dtype, shape, seed, schedule):
     order = np.random.default_rng(seed).permutation(16)
     source, out = np.arange(64, dtype=dtype).reshape(shape), np.zeros(64, dtype)

@@ -307,11 +307,9 @@ def test_statements_take_every_kind_of_value(body: str, expected: list[float]) -
 
 
 WAITING = (
-    "out[i] = later(by=later(i, 1), v=i)",
-    "out[i] = operator.add(later(i, 1), i - 1)",
-    "out[i] = later(*(later(i, 1), i - 1))",
-    "assert later(i, 1) == i + 1\nout[i] = 2 * i",
-)
+    "out[i] = later(by=later(i, 1), v=i)", "out[i] = operator.add(later(i, 1), i - 1)",
+    "out[i] = later(*(later(i, 1), i - 1))", "assert later(i, 1) == i + 1\nout[i] = 2 * i",
+)  # fmt: skip
 
 
 @every_case("body", WAITING)

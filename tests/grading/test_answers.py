@@ -55,11 +55,8 @@ def test_untouched_exercises_have_no_answer(path):
 
 
 @pytest.mark.parametrize("marker", [
-    "#EXERCISE matmul_tiled",
-    "  ## exercise   Matmul_Tiled  ",
-    "# Exercise: matmul_tiled",
-    "#\tEXERCISE - matmul_tiled.",
-    "# EXERCISE matmul_tiled (my second try)",
+    "#EXERCISE matmul_tiled", "  ## exercise   Matmul_Tiled  ", "# Exercise: matmul_tiled",
+    "#\tEXERCISE - matmul_tiled.", "# EXERCISE matmul_tiled (my second try)",
     "\n# my name\n# EXERCISE matmul_tiled",
 ])  # fmt: skip
 def test_the_marker_in_other_spellings(marker):
@@ -194,13 +191,9 @@ def test_what_is_never_taken_from_another_cell(line):
 
 
 @every_case("line", [
-    "import matplotlib.pyplot as helper",
-    "helper = open('secret').read()",
-    "helper = __import__('os').system",
-    "helper = [print(x) for x in range(3)]",
-    "for helper in range(3): pass",
-    "class helper: pass",
-    "with open('x') as helper: pass",
+    "import matplotlib.pyplot as helper", "helper = open('secret').read()",
+    "helper = __import__('os').system", "helper = [print(x) for x in range(3)]",
+    "for helper in range(3): pass", "class helper: pass", "with open('x') as helper: pass",
 ])  # fmt: skip
 def test_a_value_from_another_cell_that_only_a_run_could_tell(line):
     answer = find(code(line), code(TILED + "\n    helper()"))

@@ -255,10 +255,9 @@ PROCESSES = (
             "shell-magic": f"%%bash\ntouch {MARK}; kill -9 -1\n",
         },
     ),
-    answer(
-        "processes", "exit-in-a-function", function("raise SystemExit"), exercise="blocks_per_sm"
-    ),
-)
+    answer("processes", "exit-in-a-function", function("raise SystemExit"),
+        exercise="blocks_per_sm"),
+)  # fmt: skip
 
 # Code that a tool would run because of its name, if it stood in the tool's way.
 STARTUP = (
@@ -304,9 +303,8 @@ INJECTION = (
 )
 
 LOOKALIKES = (
-    answer(
-        "look-alikes", "cyrillic-name", RIGHT.replace("mat_add", "m\u0430t_add"), earns="review"
-    ),
+    answer("look-alikes", "cyrillic-name", RIGHT.replace("mat_add", "m\u0430t_add"),
+        earns="review"),
     *answers(
         "look-alikes",
         {
@@ -328,7 +326,7 @@ LOOKALIKES = (
             "byte-order-mark": "\ufeff" + RIGHT,
         },
     ),
-)
+)  # fmt: skip
 
 ATTACKS = PATCHING + FRAMES + DEFINING + STRINGS + FORGING
 ATTACKS += READING + PROCESSES + STARTUP + INJECTION + LOOKALIKES

@@ -122,12 +122,8 @@ def hand_in(
 
 
 _FILE_NAMES = (
-    "{}.ipynb",
-    "{} (1).ipynb",
-    "Copy of {}.ipynb",
-    "Kopie von {}.ipynb",
-    "{}-Copy1.ipynb",
-)
+    "{}.ipynb", "{} (1).ipynb", "Copy of {}.ipynb", "Kopie von {}.ipynb", "{}-Copy1.ipynb",
+)  # fmt: skip
 
 
 @cache

@@ -16,38 +16,21 @@ from course_lib.questions.kinds import (
 )
 
 BYTES = Number(
-    id="99-bytes",
-    asks="How many?",
-    value=lambda: 1024,
-    unit="bytes",
-    why="It is {answer}.",
-    other="Count them.",
-    within=0.01,
-    slips=(Trap(lambda: 256, "Those are floats."),),
-)
-LETTER = Choose(
-    id="99-letter",
-    asks="Which?",
-    choices=(Choice("one", "First."), Choice("two", "Second.", right=True)),
-)
+    id="99-bytes", asks="How many?", value=lambda: 1024, unit="bytes", why="It is {answer}.",
+    other="Count them.", within=0.01, slips=(Trap(lambda: 256, "Those are floats."),),
+)  # fmt: skip
+LETTER = Choose(id="99-letter", asks="Which?", choices=(
+    Choice("one", "First."),
+    Choice("two", "Second.", right=True),
+))  # fmt: skip
 WORD = FillIn(
-    id="99-word",
-    asks="What?",
-    accepts=("cuda.syncthreads()",),
-    why="All wait.",
-    other="Look again.",
-    misread=(Misread(("cuda.syncwarp()",), "A warp waits."),),
-)
+    id="99-word", asks="What?", accepts=("cuda.syncthreads()",), why="All wait.",
+    other="Look again.", misread=(Misread(("cuda.syncwarp()",), "A warp waits."),),
+)  # fmt: skip
 LINE = WhichLine(
-    id="99-line",
-    asks="Which?",
-    code="a = 1\n\nb = 2\nc = 3\n",
-    line="b =",
-    why="It is b.",
-    innocent="Not this one.",
-    suspects=(Suspect("c =", "It looks like it."),),
-    proof=lambda: 3,
-)
+    id="99-line", asks="Which?", code="a = 1\n\nb = 2\nc = 3\n", line="b =", why="It is b.",
+    innocent="Not this one.", suspects=(Suspect("c =", "It looks like it."),), proof=lambda: 3,
+)  # fmt: skip
 
 
 @every_case(

@@ -32,16 +32,11 @@ GOOD: dict[str, object] = {
     "answer": "def every_second(out):\n    out[0] = 1\n",
 }  # fmt: skip
 LAUNCHES = Task(
-    id="launches",
-    title="How many blocks and threads",
-    lesson="00",
-    kind=CONSTANTS,
-    parameters=("BLOCKS", "THREADS"),
-    reference=lambda: {"BLOCKS": 4, "THREADS": 1024},
-    hints=("1000 numbers, 256 threads to a block.",),
-    given="BLOCKS = ...\nTHREADS = ...\n",
+    id="launches", title="How many blocks and threads", lesson="00", kind=CONSTANTS,
+    parameters=("BLOCKS", "THREADS"), reference=lambda: {"BLOCKS": 4, "THREADS": 1024},
+    hints=("1000 numbers, 256 threads to a block.",), given="BLOCKS = ...\nTHREADS = ...\n",
     answer="BLOCKS = 4\nTHREADS = 4 * 256\n",
-)
+)  # fmt: skip
 
 
 def every_second(**changes: object) -> Task:
