@@ -131,7 +131,9 @@ PAIRS: dict[str, Callable[[int, int, int], int]] = {
 
 
 @every_case("text, expected", PAIRS.items(), ids=str)
-def test_a_wide_product_fills_two_registers(text, expected):
+def test_a_wide_product_fills_two_registers(
+    text: str, expected: Callable[[int, int, int], int]
+) -> None:
     warps = Warps()
     warps.do(text)
     for lane, found in enumerate(zip(warps.result(20), warps.result(21), strict=True)):

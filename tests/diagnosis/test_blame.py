@@ -109,7 +109,9 @@ def test_a_factor_is_told_where_it_comes_in(name: str) -> None:
     ([np.nan, 2], [np.nan, 2], True),
     ([-7.25e3, 2], [np.nan, 2], False),
 ])  # fmt: skip
-def test_zeros_and_not_a_number_are_no_hardcoded_answer(first, second, depends):
+def test_zeros_and_not_a_number_are_no_hardcoded_answer(
+    first: list[float], second: list[float], depends: bool
+) -> None:
     assert equal_in_both(outcome(first), outcome(second)) is not depends
 
 

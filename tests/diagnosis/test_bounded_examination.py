@@ -110,7 +110,9 @@ NESTED = [
         for turn, levels in enumerate((30, 44, 58))
     ],
 )
-def test_how_deep_the_caller_is_does_not_matter(levels, opening, inside, closing):
+def test_how_deep_the_caller_is_does_not_matter(
+    levels: int, opening: str, inside: str, closing: str
+) -> None:
     """Depth is counted; if Python's own limit decided, a notebook would judge otherwise."""
     text = kernel(f"x = {opening * levels}{inside}{closing * levels}\nC[0, 0] = 1")
 

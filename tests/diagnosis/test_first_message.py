@@ -86,7 +86,9 @@ def test_a_wrong_idea_is_not_told_of_numbers_from_beyond_an_array(index: str) ->
 @pytest.mark.parametrize(
     ("old", "new"), few([("A[y + 1, k]", "A[y, k + 1]"), ("B[k, x + 1]", "B[k + 1, x]")], 1)
 )
-def test_of_two_accesses_in_a_line_the_one_that_reaches_further_is_blamed(old, new):
+def test_of_two_accesses_in_a_line_the_one_that_reaches_further_is_blamed(
+    old: str, new: str
+) -> None:
     """The loop ends where the axis does: `k + 1` leaves it, and `k` beside it does not."""
     found, line = first("two_by_two", old, new)
     assert found.code == "wrong-index"
@@ -171,7 +173,9 @@ def test_exchanged_indices_blame_neither_a_test_nor_a_size() -> None:
 
 
 @pytest.mark.slow
-def test_a_sum_that_nothing_reaches_is_told_at_one_of_the_tests_that_contradict_each_other():
+def test_a_sum_that_nothing_reaches_is_told_at_one_of_the_tests_that_contradict_each_other() -> (
+    None
+):
     _, line = first("fetch_and_add", "    if warp == 1:\n", "    if warp == 0:\n")
     assert line in ("if warp == 1 and s > 0:", "if warp == 0:")
 

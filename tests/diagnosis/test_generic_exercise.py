@@ -100,7 +100,9 @@ def test_right_answers_pass(exercise: str, seeds: range) -> None:
 
 
 @pytest.mark.parametrize(("exercise", "old", "new", "code", "line"), few(WRONG, 1))
-def test_wrong_answers_are_told_why(exercise, old, new, code, line):
+def test_wrong_answers_are_told_why(
+    exercise: str, old: str, new: str, code: str, line: int
+) -> None:
     for seed in (0, 5):
         report = judged(exercise, RIGHT[exercise].replace(old, new), seed)
         assert not report.passed
@@ -126,7 +128,9 @@ def outer(A: np.ndarray, s: np.ndarray) -> np.ndarray:
     ({"reference": lambda A, s: np.log(A) * s[:, None]}, "numbers that are not finite"),
     ({"reference": None, "shapes": ()}, "there is no `reference`"),
 ])  # fmt: skip
-def test_a_reference_that_does_not_fit_is_told_at_its_line(monkeypatch, changes, words):
+def test_a_reference_that_does_not_fit_is_told_at_its_line(
+    monkeypatch: pytest.MonkeyPatch, changes: dict, words: str
+) -> None:
     line = inspect.currentframe().f_lineno + 1
     bad = replace(MAT_SCALE_ROWS, **changes)
     monkeypatch.setitem(EXERCISES, bad.id, bad)

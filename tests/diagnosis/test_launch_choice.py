@@ -222,7 +222,9 @@ def test_every_kernel_exercise_says_which_blocks_it_offers() -> None:
         assert bool(exercise.block_axes) == offers, exercise.id
 
 
-def test_a_guess_that_fails_is_left_at_its_first_wrong_number(monkeypatch):
+def test_a_guess_that_fails_is_left_at_its_first_wrong_number(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Until all guesses have failed: then the first one is launched on all that is left."""
     launches: list[tuple[object, Case]] = []
     run = Launcher.run

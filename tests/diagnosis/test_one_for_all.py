@@ -33,7 +33,9 @@ WORK = {
     [(t, e) for i, t in enumerate(ONE_FOR_ALL) for j, e in enumerate(WORK) if (i + j) % 2 == 0],
 )
 @pytest.mark.slow
-def test_the_checker_never_fails_on_an_index_that_is_the_same_for_all(threads, exercise):
+def test_the_checker_never_fails_on_an_index_that_is_the_same_for_all(
+    threads: str, exercise: str
+) -> None:
     start, _, rest = ONE_FOR_ALL[threads].partition("{}")
     indent = start[start.rfind("\n") + 1 :]
     body = start + WORK[exercise].replace("\n", f"\n{indent}") + rest

@@ -90,7 +90,9 @@ def stencil5(A, B):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 23])
-def test_what_the_output_holds_before_is_the_same_in_every_launch(seed, monkeypatch):
+def test_what_the_output_holds_before_is_the_same_in_every_launch(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Far beyond the usual sizes as well, with this seed and that."""
     monkeypatch.setitem(TASKS, HISTOGRAM.id, HISTOGRAM)
     report = examine_source(HISTOGRAM.id, COUNTS, seed=seed)
@@ -98,7 +100,9 @@ def test_what_the_output_holds_before_is_the_same_in_every_launch(seed, monkeypa
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_an_element_of_ones_own_may_count_for_more_than_what_is_read_of_others(seed, monkeypatch):
+def test_an_element_of_ones_own_may_count_for_more_than_what_is_read_of_others(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(EXERCISES, STENCIL.id, STENCIL)
     report = examine_source(STENCIL.id, EDGES_FETCH_THE_HALO, seed=seed)
     assert report.passed, report

@@ -86,7 +86,9 @@ DOWN_A_COLUMN = """def transpose_tiled(A, B):
 
 
 @pytest.mark.parametrize(("across", "earned"), [("31 - tx", 1), ("tx", 0)])
-def test_a_race_free_kernel_keeps_its_points_where_something_else_is_missed(across, earned):
+def test_a_race_free_kernel_keeps_its_points_where_something_else_is_missed(
+    across: str, earned: int
+) -> None:
     """A transpose through a tile that stores down a column, what another thread has put there."""
     text = HEAD + DOWN_A_COLUMN.format(across=across)
     report = examine_source("transpose_tiled", text, debug=True)

@@ -129,7 +129,9 @@ def test_one_change_is_found_at_its_line(name: str) -> None:
     # In two places of one assignment:
     ("stage_tile", "number // 8, number % 8", "number // 16, number % 16", "`16`"),
 ])  # fmt: skip
-def test_a_wrong_number_is_told_though_the_right_one_stands_nowhere(task, right, wrong, told):
+def test_a_wrong_number_is_told_though_the_right_one_stands_nowhere(
+    task: str, right: str, wrong: str, told: str
+) -> None:
     text = max((TASKS[task].answer, TASKS[task].another), key=lambda text: right in text)
     before, _, after = (HEAD + text).rpartition(right)
     line = before.count("\n") + 1

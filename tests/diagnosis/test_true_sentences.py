@@ -43,7 +43,9 @@ def judged(exercise: str, text: str, seed: int = 0) -> Report:
     ("guard", "seed"), [("row < M and col < N", 0), ("col < N", 4), ("row < C.shape[0]", 0)]
 )
 @pytest.mark.slow
-def test_a_tile_that_is_right_where_it_is_full_has_rows_of_the_right_length(guard, seed):
+def test_a_tile_that_is_right_where_it_is_full_has_rows_of_the_right_length(
+    guard: str, seed: int
+) -> None:
     first = judged("matmul_tiled", TILED.format(guard=guard), seed).errors[0]
     assert "is filled in rows of" not in first.message
     assert first.code in ("wrong-bounds-check", "out-of-bounds-read", "wrong-index")

@@ -46,7 +46,9 @@ def test_arrays_are_looked_at_once(prepared: list[tuple[Any, ...]]) -> None:
     assert arguments[2][0] == Described(8192, "<u2", (256, 512))
 
 
-def test_what_does_not_fit_is_refused_in_the_callers_words(prepared):
+def test_what_does_not_fit_is_refused_in_the_callers_words(
+    prepared: list[tuple[Any, ...]],
+) -> None:
     A, C = OnGpu(256, 64), OnGpu(256, 512)
     for launch in (RUNG.launch, RUNG.prepare):
         with pytest.raises(InputsRefused, match=r"B has shape \(64,\), and a matrix has two"):

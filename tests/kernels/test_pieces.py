@@ -22,7 +22,9 @@ SHAPES = st.tuples(
 
 
 @given(shape=SHAPES, workers=st.integers(2, 40), data=st.data())
-def test_pieces_are_all_of_the_product(shape, workers, data):
+def test_pieces_are_all_of_the_product(
+    shape: tuple[int, int, int], workers: int, data: st.DataObject
+) -> None:
     M, N, K = shape
     ways = [way for way in ways_to_compute(M, N, workers) if way.cluster <= workers]
     plan = data.draw(st.sampled_from(ways))
@@ -47,7 +49,9 @@ def test_pieces_are_all_of_the_product(shape, workers, data):
 
 
 @given(shape=SHAPES, workers=st.integers(4, 40))
-def test_the_parts_of_a_tile_have_numbers_in_a_row(shape, workers):
+def test_the_parts_of_a_tile_have_numbers_in_a_row(
+    shape: tuple[int, int, int], workers: int
+) -> None:
     for plan in ways_to_compute(*shape[:2], workers):
         work = pieces_of(plan, shape, workers // plan.cluster)
         tiles = shared_tiles(work)

@@ -9,7 +9,9 @@ from course_lib.kernels.split_tiles import parts
 
 
 @given(workers=st.integers(1, 200), split=st.integers(0, 200), steps=st.integers(1, 300))
-def test_every_step_is_done_once_by_nearly_equal_parts(workers, split, steps):
+def test_every_step_is_done_once_by_nearly_equal_parts(
+    workers: int, split: int, steps: int
+) -> None:
     found = list(parts(split, steps, workers))
     done = Counter((tile, k) for tile, first, stop, _ in found for k in range(first, stop))
     assert done == {(tile, k): 1 for tile in range(split) for k in range(steps)}

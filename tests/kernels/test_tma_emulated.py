@@ -78,7 +78,13 @@ def _cases() -> list[Any]:
 
 
 @pytest.mark.parametrize(("shape", "result", "blocks", "plan", "schedule"), _cases())
-def test_right_and_clean(shape, result, blocks, plan, schedule):
+def test_right_and_clean(
+    shape: tuple[int, int, int],
+    result: str,
+    blocks: int,
+    plan: TilePlan,
+    schedule: tuple[str, int],
+) -> None:
     profile, is_exact = multiply(
         shape, result, blocks, plan, schedule=schedule[0], seed=schedule[1]
     )

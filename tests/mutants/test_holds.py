@@ -125,7 +125,9 @@ def _hold(exercise: str, text: str, monkeypatch: pytest.MonkeyPatch) -> Report:
 
 
 @pytest.mark.parametrize("change", ["barrier", "bound", "both"])
-def test_a_race_that_a_cause_explains_is_no_praise(change, monkeypatch):
+def test_a_race_that_a_cause_explains_is_no_praise(
+    change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The causes named first swallow the race; what holds must not."""
     text = right_answers_to("matmul_tiled")["ternary_padding"]
     if change != "bound":

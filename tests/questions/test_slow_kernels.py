@@ -46,7 +46,9 @@ def test_rows_of_17_words_leave_no_queue() -> None:
 
 
 @pytest.mark.parametrize("number, name", [*enumerate(("first", "second", "third"), 1)])
-def test_its_source_comes_only_with_the_answer(number, name, capsys, monkeypatch):
+def test_its_source_comes_only_with_the_answer(
+    number: int, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown: list[object] = []
     monkeypatch.setattr("IPython.display.display", shown.append)
     asked, listing = f"08b-{name}-unknown", source(number).strip()

@@ -1,11 +1,13 @@
 """The right answers to tile tasks, compiled by the real languages and run on a GPU."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from real_languages import HEADS, answers, module_of
 
+from course_lib.curriculum import Task
 from course_lib.diagnosis.tiles.tile_launches import TileLauncher
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 
@@ -15,7 +17,9 @@ if not torch.cuda.is_available():
 
 
 @pytest.mark.parametrize(("task", "text"), answers("ct", "tl"))
-def test_an_answer_is_right_on_a_gpu(task, text, tmp_path, monkeypatch):
+def test_an_answer_is_right_on_a_gpu(
+    task: Task, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")  # else `dot` rounds float32 to TF32
     pytest.importorskip("cuda.tile" if task.id.startswith("ct_") else "triton")
     kernel = getattr(module_of(HEADS[task.id[:2]] + text, tmp_path), task.id)

@@ -189,7 +189,9 @@ EMPTY = "import cuda.tile as ct\n@ct.kernel\ndef f():\n"
     (f"{EMPTY}    f()\n", 1, (), "calls itself too often"),
     (f"{EMPTY}    open('x')\n", 1, (), "open has no value"),
 ])  # fmt: skip
-def test_what_cannot_be_run_is_refused_in_a_sentence(text, grid, arguments, says, few_steps):
+def test_what_cannot_be_run_is_refused_in_a_sentence(
+    text: str, grid: object, arguments: tuple[object, ...], says: str, few_steps: None
+) -> None:
     with pytest.raises(KernelRejected, match=says):
         emulate_tiles(text)[grid](*arguments)
 

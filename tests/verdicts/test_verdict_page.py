@@ -312,7 +312,11 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     return outputs
 
 
-def test_a_notebook_is_told_once(shown, monkeypatch, capsys):
+def test_a_notebook_is_told_once(
+    shown: list[dict[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with pytest.raises(CheckFailed) as caught:
         course_lib.check("mat_add", wrong)
     [output] = shown
@@ -325,7 +329,9 @@ def test_a_notebook_is_told_once(shown, monkeypatch, capsys):
     assert str(caught.value).startswith("mat_add is not right yet. Line ")
 
 
-def test_a_picture_that_fails_costs_nobody_the_verdict(shown, monkeypatch):
+def test_a_picture_that_fails_costs_nobody_the_verdict(
+    shown: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
@@ -365,7 +371,9 @@ class Nasty:
         raise ZeroDivisionError(name)
 
 
-def test_an_answer_that_breaks_what_looks_at_it_has_a_verdict(shown, capsys):
+def test_an_answer_that_breaks_what_looks_at_it_has_a_verdict(
+    shown: list[dict[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
     course_lib.check("sectors", Nasty())
     assert "sectors: " in capsys.readouterr().out + "".join(each["text/plain"] for each in shown)
 
