@@ -4,30 +4,48 @@ A file of tests/styles/answers holds the right ones to one exercise, a file of t
 the wrong ones, each under its name:
 
     === _base_1
-
     import numpy as np
     …                                             the whole text
-
     === assigned_not_added: _base_1
-    -            acc += sA[ty, k] * sB[k, tx]
-    +            acc = sA[ty, k] * sB[k, tx]  # <- accumulator-error
+    ~ acc += => acc =  # <- accumulator-error
+    === no_barrier: assigned_not_added
+    -        cuda.syncthreads()
+             for k in range(TILE):
+    @@
+    +    C[y, x] = acc
+         return
 
 What begins with an underscore is no answer, only a base of others. A wrong answer may change a
-right one to the same exercise. An edit is written as `diff` writes it: a space, a minus or a
-plus, and then the line. Its lines with a space or a minus stand together in the base, in one
-place; those with a minus go, those with a plus come. A line `@@` parts one edit from the next.
-Blank lines around an answer don't count.
+right one to the same exercise. The marks (`# <- …`) of a base are not those of its change.
+
+A row with a tilde writes something else in place of a part of a line that stands once in the
+base, `~2` in the second of its places. Where there is no arrow, the row only marks its line; where
+nothing is behind the arrow, the line goes. Other edits are written as `diff` writes them: a space,
+a minus or a plus, and then the line. Lines with a space or a minus stand together in the base, in
+one place; those with a minus go, those with a plus come. A line `@@` parts one such edit from the
+next. Blank lines around an answer don't count, and the two above a function are left out.
+
+A file of tests/tasks changes the answers of a lesson's tasks in the same way. There a head names
+the task, and the edits up to the one with a mark are a slip: the mark says what it must be told and
+at which line (with `(shows)`, the cause is another one), and goes from the text. A line that begins
+with `# ` is a comment.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 TESTS = Path(__file__).resolve().parent
 RIGHT, WRONG = TESTS / "styles/answers", TESTS / "mutants/answers"
 _HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
+_EXCHANGE = re.compile(
+    r"~(?P<place>\d*) (?P<old>.+?)(?P<arrow> =>(?: (?P<new>.+?))?)?(?P<mark>  # <- .+)?"
+)
+_MARK = re.compile(r"\s*# <- (?P<code>[\w-]+).*")
+_FUNCTION = re.compile(r"\n((?:@.*\n)*def )")
 NEXT = "@@"
 
 # The exercises by what it costs to judge an answer, the cheapest first.
@@ -65,6 +83,34 @@ def wrong_answers_to(exercise: str) -> Mapping[str, str]:
     return _of(WRONG, exercise)
 
 
+class Slip(NamedTuple):
+    """A wrong answer to a task, and what it must be told at which line."""
+
+    text: str
+    code: str
+    line: int
+
+
+def slips_in(file: str, answers: Mapping[str, str]) -> dict[str, list[Slip]]:
+    """Task -> its slips, as one file has them.
+
+    Args:
+        file: its text.
+        answers: the right one of each task.
+    """
+    found: dict[str, list[Slip]] = {}
+    for task, _, lines in _parts(file):
+        base, edits, found[task] = answers[task].splitlines(), [], []
+        for edit in _edits(line for line in lines if not line.startswith("# ")):
+            edits.append(edit)
+            if "# <- " in "".join(edit):
+                marked, edits = _changed(base, edits), []
+                [mark] = [each for each in enumerate(map(_MARK.search, marked), 1) if each[1]]
+                text = _MARK.sub("", "\n".join(marked)) + "\n"
+                found[task].append(Slip(text, mark[1]["code"], mark[0]))
+    return found
+
+
 def _all(folder: Path) -> dict[tuple[str, str], str]:
     exercises = sorted(path.stem for path in folder.glob("*.txt"))
     return {
@@ -77,13 +123,22 @@ def _all(folder: Path) -> dict[tuple[str, str], str]:
 @cache
 def _of(folder: Path, exercise: str) -> Mapping[str, str]:
     """Without what is only a base."""
-    others = _of(RIGHT, exercise) if folder == WRONG else {}
-    texts = read((folder / f"{exercise}.txt").read_text(encoding="utf-8"), others)
-    return {name: texts[name] for name in sorted(texts) if not name.startswith("_")}
+    texts = _stored(folder, exercise)
+    return {
+        name: _FUNCTION.sub(r"\n\n\n\1", texts[name])
+        for name in sorted(texts)
+        if not name.startswith("_")
+    }
+
+
+@cache
+def _stored(folder: Path, exercise: str) -> Mapping[str, str]:
+    others = _stored(RIGHT, exercise) if folder == WRONG else {}
+    return read((folder / f"{exercise}.txt").read_text(encoding="utf-8"), others)
 
 
 def read(file: str, others: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """Name -> text, of the answers in one file.
+    """Name -> text, of the answers in one file, without blank lines above functions.
 
     Args:
         file: its text.
@@ -100,7 +155,8 @@ def read(file: str, others: Mapping[str, str] = MappingProxyType({})) -> dict[st
         if text is None:
             raise UnreadableAnswers(f"{name} changes {base}, which does not stand above it")
         try:
-            whole = edited(text.splitlines(), lines) if base else lines
+            old = _MARK.sub("", text).splitlines()
+            whole = _changed(old, _edits(lines)) if base else lines
         except UnreadableAnswers as problem:
             raise UnreadableAnswers(f"{name}: {problem}") from None
         found[name] = "\n".join(whole) + "\n"
@@ -115,14 +171,17 @@ def _parts(file: str) -> Iterator[tuple[str, str | None, list[str]]]:
         yield head["name"], head["base"], file[head.end() : end].strip("\n").split("\n")
 
 
-def edited(base: list[str], lines: list[str]) -> list[str]:
+def _changed(base: list[str], edits: Iterable[list[str]]) -> list[str]:
     """The lines of a base after its edits.
 
     Raises:
         UnreadableAnswers: if an edit's old lines stand nowhere in the base, or several times.
     """
     whole = list(base)
-    for edit in _edits(lines):
+    for edit in edits:
+        if edit[0].startswith("~"):
+            _exchange(whole, edit[0])
+            continue
         old = [line[1:] for line in edit if line[:1] != "+"]
         new = [line[1:] for line in edit if line[:1] != "-"]
         places = places_of(old, whole)
@@ -132,18 +191,41 @@ def edited(base: list[str], lines: list[str]) -> list[str]:
     return whole
 
 
-def _edits(lines: list[str]) -> Iterator[list[str]]:
+def _exchange(whole: list[str], row: str) -> None:
+    """Change the line that a row with a tilde names."""
+    found = _EXCHANGE.fullmatch(row)
+    if not found:
+        raise UnreadableAnswers(f"this row says nothing: {row!r}")
+    old = found["old"]
+    places = [
+        (number, each.start())
+        for number, line in enumerate(whole)
+        for each in re.finditer(re.escape(old), line)
+    ]
+    place = int(found["place"] or 1)
+    if place > len(places) or (not found["place"] and len(places) > 1):
+        raise UnreadableAnswers(f"this stands {len(places)} times in the base: {old}")
+    number, start = places[place - 1]
+    new = found["new"] or "" if found["arrow"] else old
+    line = whole[number]
+    line = line[:start] + new + line[start + len(old) :] + (found["mark"] or "")
+    whole[number : number + 1] = [line] if line.strip() else []
+
+
+def _edits(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines of each edit; a row with a tilde is one alone."""
     edit: list[str] = []
     for line in [*lines, NEXT]:
-        if line == NEXT:
-            yield edit
-            edit = []
-        elif line[:1] in ("+", "-", " ", ""):
+        if line[:1] in ("+", "-", " ", ""):
             edit.append(line)
-        else:
-            raise UnreadableAnswers(
-                f"a line of an edit begins with neither space, + nor -: {line!r}"
-            )
+            continue
+        if edit:
+            yield edit
+        edit = []
+        if line[:1] == "~":
+            yield [line]
+        elif line != NEXT:
+            raise UnreadableAnswers(f"a line of an edit begins with none of ~, +, -: {line!r}")
 
 
 def places_of(old: list[str], whole: list[str]) -> list[int]:

@@ -65,10 +65,9 @@ CALLS = {
     "TypingError": CallPattern(-1, 0, usual="compile-error", around="{{name}} {said}."),
     "supported": CallPattern(-1, 1, 2, usual="unsupported", around="{{name}} {said}."),
     "NotEmulated": CallPattern(-1, 0, 1, usual="unsupported", around="{{name}} {said}."),
-    "NotConstant": CallPattern(
-        -1, 0, usual="unsupported", around="{{name}} is not a constant: {said}."
-    ),
-}
+    "NotConstant": CallPattern(-1, 0, usual="unsupported",
+        around="{{name}} is not a constant: {said}."),
+}  # fmt: skip
 
 
 def templates(package: Path) -> dict[str, tuple[list[str], list[str]]]:

@@ -64,10 +64,9 @@ def defined_in_cells(cells: dict[int, str]) -> dict[str, object]:
     return names
 
 
-@pytest.mark.parametrize(
-    ("slip", "as_object"),
-    few([(slip, (n + k) % 2 == 0) for k in range(2) for n, slip in enumerate(SLIPS)], 3),
-)
+@pytest.mark.parametrize(("slip", "as_object"), few(
+    [(slip, (n + k) % 2 == 0) for k in range(2) for n, slip in enumerate(SLIPS)], 3,
+))  # fmt: skip
 def test_it_is_told_where_the_answer_calls_it(slip: str, as_object: bool) -> None:
     report, function = judged(slip, as_object)
     told = [each for each in report.errors if f"In {function}, which is defined in" in each.message]

@@ -51,9 +51,8 @@ NOT_RANKED = {
     "a b": (b"x = 1\n", "A name may have at most"),
     "wrong": (
         b"from numba import cuda\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n",
-        "The kernel is wrong",
-    ),
-}
+        "The kernel is wrong"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NOT_RANKED)

@@ -117,57 +117,48 @@ def test_without_right_numbers_anywhere_nothing_is_earned(body: str) -> None:
     assert set(report.earned.values()) == {0}
 
 
-@pytest.mark.parametrize(
-    ("body", "line", "words"),
-    [
-        ('    """Only words."""\n', 1, "still empty"),
-        ("    C = A + B\n", 2, "gives the name C a new meaning"),
-        ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
-        ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 3, "stores nothing in C"),
-        ("    c = C[0, 0]\n    if True:\n        c += 1\n    c = 7\n", 5, "thread has its own c"),
-        ("    x, y = cuda.grid(2)\n", 1, "writes no element of C"),
-        ("    C.x = 7\n", 1, "writes no element of C"),
-    ],
-)
+@pytest.mark.parametrize(("body", "line", "words"), [
+    ('    """Only words."""\n', 1, "still empty"),
+    ("    C = A + B\n", 2, "gives the name C a new meaning"),
+    ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
+    ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 3, "stores nothing in C"),
+    ("    c = C[0, 0]\n    if True:\n        c += 1\n    c = 7\n", 5, "thread has its own c"),
+    ("    x, y = cuda.grid(2)\n", 1, "writes no element of C"),
+    ("    C.x = 7\n", 1, "writes no element of C"),
+])  # fmt: skip
 def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: str) -> None:
     report = examine_source("mat_add", f"def mat_add(A, B, C):\n{body}")
     [only] = report.findings
     assert (only.code, only.line) == ("missing-answer", line) and words in only.message
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "words"),
-    [
-        ("    C[0, 0] = table[0, 0]\n", "compile-error", "mistyped"),
-        ("    C[0, 0] = a[0, 0]\n", "compile-error", "Did you mean A?"),
-        ("    C[0, 0] = A + B\n", "compile-error", "whole arrays"),
-        ("    C[0, 0] = A[0, 0]\n", "wrong-index", "Which thread should write C[0, 1]"),
-        ("    x, y = cuda.grid(2)\n    C[y, x] = A[y, x] + B[y, x]\n", "out-of-bounds", "test"),
-    ],
-)
+@pytest.mark.parametrize(("body", "code", "words"), [
+    ("    C[0, 0] = table[0, 0]\n", "compile-error", "mistyped"),
+    ("    C[0, 0] = a[0, 0]\n", "compile-error", "Did you mean A?"),
+    ("    C[0, 0] = A + B\n", "compile-error", "whole arrays"),
+    ("    C[0, 0] = A[0, 0]\n", "wrong-index", "Which thread should write C[0, 1]"),
+    ("    x, y = cuda.grid(2)\n    C[y, x] = A[y, x] + B[y, x]\n", "out-of-bounds", "test"),
+])  # fmt: skip
 def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
     report = examine_source("mat_add", f"{IMPORTS}@cuda.jit\ndef mat_add(A, B, C):\n{body}")
     cause = report.findings[0]
     assert cause.code.startswith(code) and words in cause.hint, cause
 
 
-@every_case(
-    ("text", "code"),
-    [
-        ("", "missing-answer"),
-        ("def matmul_tiled(A, B, C):\n    pass\n", "missing-answer"),
-        ("def matmul_tiled(A, B, C):\n    ...\n", "missing-answer"),
-        ('def matmul_tiled(A, B, C):\n    "Only a docstring."\n', "missing-answer"),
-        ("matmul_tiled = 3\n", "missing-answer"),
-        ("def matmul_tiled(A, B, C)\n", "compile-error"),
-        ("\x00", "compile-error"),
-        ("import os\n" + RIGHT.replace("(K +", "(os.getpid() +"), "not-allowed"),
-        (RIGHT.replace("TILE = 16", "TILE = 64"), "invalid-launch"),
-        (RIGHT.replace("TILE = 16", "TILE = -1"), "invalid-launch"),
-        (RIGHT.replace("TILE = 16", 'TILE = "16"'), "invalid-launch"),
-        (RIGHT.replace("TILE = 16", "TILE = 16\nBLOCK = (16, 0)"), "invalid-launch"),
-    ],
-)
+@every_case(("text", "code"), [
+    ("", "missing-answer"),
+    ("def matmul_tiled(A, B, C):\n    pass\n", "missing-answer"),
+    ("def matmul_tiled(A, B, C):\n    ...\n", "missing-answer"),
+    ('def matmul_tiled(A, B, C):\n    "Only a docstring."\n', "missing-answer"),
+    ("matmul_tiled = 3\n", "missing-answer"),
+    ("def matmul_tiled(A, B, C)\n", "compile-error"),
+    ("\x00", "compile-error"),
+    ("import os\n" + RIGHT.replace("(K +", "(os.getpid() +"), "not-allowed"),
+    (RIGHT.replace("TILE = 16", "TILE = 64"), "invalid-launch"),
+    (RIGHT.replace("TILE = 16", "TILE = -1"), "invalid-launch"),
+    (RIGHT.replace("TILE = 16", 'TILE = "16"'), "invalid-launch"),
+    (RIGHT.replace("TILE = 16", "TILE = 16\nBLOCK = (16, 0)"), "invalid-launch"),
+])  # fmt: skip
 def test_what_cannot_be_run_gets_a_finding(text: str, code: str) -> None:
     report = examine_source("matmul_tiled", text)
     assert not report.passed
@@ -219,33 +210,29 @@ def mat_add(A, B, C):
 """
 
 
-@every_case(
-    ("cells", "says"),
-    [
-        ([ADDS], None),
-        ([ADDS, ADDS.replace("C):", "C)")], "line 3: "),
-        ([ADDS, "\n\n" + ADDS.replace("+ B[y, x]", "+ B[y, x")], "line 8: "),
-        ([ADDS, ADDS.replace("C):", "C)"), ADDS], None),
-        ([ADDS, "1 / 0\n" + ADDS.replace("+", "-")], "before it defined"),
-        ([ADDS, ADDS.split("\n", 1)[1].replace("C):", "C)")], "line 2: "),  # no marker
-        ([ADDS, ADDS.replace("cuda.jit", "cuda.gird").replace("+", "-")], "before it defined"),
-        ([ADDS, "print(mat_add)"], None),
-        ([ADDS, ADDS.replace("def mat_add", "def mat_ad")], "does not define mat_add"),
-        ([ADDS, ADDS.replace("\n", "\n# ")], "does not define mat_add"),
-        ([f"half = 2\n{ADDS}", f"half = 1 / 0\n{ADDS}"], "before it defined"),
-        ([ADDS, f"\n\nhalf = 1 / 0\n\n{ADDS}"], "before it defined"),
-        ([ADDS, ADDS.replace("cuda.jit", "cuda.jit(1 / 0)")], "before it defined"),
-        ([ADDS, "%%time\n" + ADDS.replace("C):", "C)")], "line 4: "),
-        ([f"{ADDS}\n1 / 0"], None),
-        ([f"\n\n{ADDS}\n1 / 0"], None),
-        ([f"1 / 0\n{ADDS}", ADDS], None),
-        ([ADDS, "# EXERCISE mat_add\nif True:\n    " + ADDS.replace("\n", "\n    ")], None),
-        ([ADDS, ADDS.replace("mat_add(", "f(") + "mat_add = f"], None),
-        ([ADDS, "# EXERCISE mat_add\nfrom __main__ import *"], None),
-        ([ADDS, "# EXERCISE mat_add\nfor mat_add in [mat_add]:\n    1 / 0"], "before it defined"),
-    ],
-    ids=str,
-)
+@every_case(("cells", "says"), [
+    ([ADDS], None),
+    ([ADDS, ADDS.replace("C):", "C)")], "line 3: "),
+    ([ADDS, "\n\n" + ADDS.replace("+ B[y, x]", "+ B[y, x")], "line 8: "),
+    ([ADDS, ADDS.replace("C):", "C)"), ADDS], None),
+    ([ADDS, "1 / 0\n" + ADDS.replace("+", "-")], "before it defined"),
+    ([ADDS, ADDS.split("\n", 1)[1].replace("C):", "C)")], "line 2: "),  # no marker
+    ([ADDS, ADDS.replace("cuda.jit", "cuda.gird").replace("+", "-")], "before it defined"),
+    ([ADDS, "print(mat_add)"], None),
+    ([ADDS, ADDS.replace("def mat_add", "def mat_ad")], "does not define mat_add"),
+    ([ADDS, ADDS.replace("\n", "\n# ")], "does not define mat_add"),
+    ([f"half = 2\n{ADDS}", f"half = 1 / 0\n{ADDS}"], "before it defined"),
+    ([ADDS, f"\n\nhalf = 1 / 0\n\n{ADDS}"], "before it defined"),
+    ([ADDS, ADDS.replace("cuda.jit", "cuda.jit(1 / 0)")], "before it defined"),
+    ([ADDS, "%%time\n" + ADDS.replace("C):", "C)")], "line 4: "),
+    ([f"{ADDS}\n1 / 0"], None),
+    ([f"\n\n{ADDS}\n1 / 0"], None),
+    ([f"1 / 0\n{ADDS}", ADDS], None),
+    ([ADDS, "# EXERCISE mat_add\nif True:\n    " + ADDS.replace("\n", "\n    ")], None),
+    ([ADDS, ADDS.replace("mat_add(", "f(") + "mat_add = f"], None),
+    ([ADDS, "# EXERCISE mat_add\nfrom __main__ import *"], None),
+    ([ADDS, "# EXERCISE mat_add\nfor mat_add in [mat_add]:\n    1 / 0"], "before it defined"),
+], ids=str)  # fmt: skip
 def test_a_check_judges_the_last_text_of_the_cell(cells, says, new_shell):
     """The name still stands for the answer before; the student looks at the one that failed."""
     shell = new_shell()
@@ -269,16 +256,12 @@ HEAD, KERNEL = RIGHT.split("@cuda.jit\n")
 INDENTED = "\n".join(f"    {line}" for line in f"@cuda.jit\n{KERNEL}".split("\n"))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        HEAD + KERNEL.replace("matmul_tiled", "_k") + "matmul_tiled = keep(_k)\n",
-        HEAD + "@cuda.jit\n" + KERNEL + "matmul_tiled = keep(matmul_tiled.py_func)\n",
-        f"{HEAD}if cuda.is_available():\n{INDENTED}",
-        f"{HEAD}with open('x'):\n{INDENTED}".replace("open('x')", "cuda.pinned()"),
-    ],
-    ids=["call", "call of its own", "if", "with"],
-)
+@pytest.mark.parametrize("text", [
+    HEAD + KERNEL.replace("matmul_tiled", "_k") + "matmul_tiled = keep(_k)\n",
+    HEAD + "@cuda.jit\n" + KERNEL + "matmul_tiled = keep(matmul_tiled.py_func)\n",
+    f"{HEAD}if cuda.is_available():\n{INDENTED}",
+    f"{HEAD}with open('x'):\n{INDENTED}".replace("open('x')", "cuda.pinned()"),
+], ids=["call", "call of its own", "if", "with"])  # fmt: skip
 def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
     report = examine_source("matmul_tiled", text, debug=True)
     (found,) = report.findings
@@ -287,19 +270,16 @@ def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
     assert facts_of(found.message)["name"] == "matmul_tiled"
 
 
-@every_case(
-    "text",
-    [
-        "x = 1",
-        "matmul_tiled = None",
-        "matmul_tiled: int",
-        "def f():\n    matmul_tiled = f",
-        "class X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1",
-        "for matmul_tiled in (1, 2):\n    pass",
-        "from course_lib.kernels.rung_03_tiled import tiled as matmul_tiled",
-        "print(matmul_tiled)",
-    ],
-)
+@every_case("text", [
+    "x = 1",
+    "matmul_tiled = None",
+    "matmul_tiled: int",
+    "def f():\n    matmul_tiled = f",
+    "class X:\n    def matmul_tiled(A, B, C):\n        C[0, 0] = 1",
+    "for matmul_tiled in (1, 2):\n    pass",
+    "from course_lib.kernels.rung_03_tiled import tiled as matmul_tiled",
+    "print(matmul_tiled)",
+])  # fmt: skip
 def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
     report = examine_source("matmul_tiled", text, debug=True)
     assert [each.code for each in report.errors] == ["missing-answer"]

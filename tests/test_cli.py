@@ -112,26 +112,20 @@ def test_a_file_that_is_no_notebook(lessons: Path) -> None:
     assert "not a readable notebook" in run_lessons.run(path, lessons / "done").verdict
 
 
-@pytest.mark.parametrize(
-    ("cell", "verdict"),
-    [
-        ("import time; time.sleep(60)", "ran longer than 2 s"),
-        ("import os; os._exit(3)", "its Python process died"),
-    ],
-)
+@pytest.mark.parametrize(("cell", "verdict"), [
+    ("import time; time.sleep(60)", "ran longer than 2 s"),
+    ("import os; os._exit(3)", "its Python process died"),
+])  # fmt: skip
 @pytest.mark.slow
 def test_nothing_hangs(lessons: Path, cell: str, verdict: str) -> None:
     path = write_notebook(lessons / "02_odd.ipynb", ["1", cell])
     assert verdict in run_lessons.run(path, lessons / "done", timeout=2).verdict
 
 
-@pytest.mark.parametrize(
-    ("arguments", "some"),
-    [
-        ([], {"lint", "types", "fast tests"}),
-        (["--all"], {"lint", "types", "fast and slow tests", "machine code", "Colab: notebooks"}),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "some"), [
+    ([], {"lint", "types", "fast tests"}),
+    (["--all"], {"lint", "types", "fast and slow tests", "machine code", "Colab: notebooks"}),
+])  # fmt: skip
 def test_which_steps_are_run(monkeypatch, arguments, some):
     ran = []
     monkeypatch.setattr(run_tests, "_run_step", lambda step, *_: ran.append(step.name) or 0)

@@ -69,17 +69,11 @@ def test_without_a_compiler_it_is_skipped_by_name(monkeypatch, passed) -> None:
     assert "Skipped: the machine instructions of eight_by_eight." in str(report)
 
 
-@pytest.mark.parametrize(
-    ("made", "words"),
-    few(
-        [
-            (report_of(copy=False), "1.27 instructions for each multiply-add over a whole tile"),
-            (report_of(copy=True), "has another loop in the loop over tiles"),
-            (report_of(copy=False, spilled=8), "8 bytes of each thread spill"),
-        ],
-        1,
-    ),
-)
+@pytest.mark.parametrize(("made", "words"), few([
+    (report_of(copy=False), "1.27 instructions for each multiply-add over a whole tile"),
+    (report_of(copy=True), "has another loop in the loop over tiles"),
+    (report_of(copy=False, spilled=8), "8 bytes of each thread spill"),
+], 1))  # fmt: skip
 def test_what_is_not_lean_is_told_why(monkeypatch, passed, made, words) -> None:
     fake = SimpleNamespace(
         missing=lambda: "",

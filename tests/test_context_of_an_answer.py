@@ -33,19 +33,16 @@ def codes(report: Report) -> list[str]:
     return [each.code for each in report.errors]
 
 
-@every_case(
-    "context",
-    [
-        "import numba as nb\nfrom numba import cuda\nfloat32 = nb.float32",
-        "from numba import *",
-        "import numba.cuda as cuda, numpy, os, matplotlib.pyplot as plt\nfrom numpy import float32",
-        "%matplotlib inline\n!pip list\nimport os\nfrom numba import cuda, float32",
-        "this is no Python\nfrom numba import cuda, float32",
-        "def broken(:\n    return 3\nfrom numba import cuda, float32",
-        "import course_lib\ncourse_lib.start()\nopen('x')\nfrom numba import cuda, float32",
-        "from . import x\nfrom numba import cuda, float32\nfor x in range(3):\n    exec('x')",
-    ],
-)
+@every_case("context", [
+    "import numba as nb\nfrom numba import cuda\nfloat32 = nb.float32",
+    "from numba import *",
+    "import numba.cuda as cuda, numpy, os, matplotlib.pyplot as plt\nfrom numpy import float32",
+    "%matplotlib inline\n!pip list\nimport os\nfrom numba import cuda, float32",
+    "this is no Python\nfrom numba import cuda, float32",
+    "def broken(:\n    return 3\nfrom numba import cuda, float32",
+    "import course_lib\ncourse_lib.start()\nopen('x')\nfrom numba import cuda, float32",
+    "from . import x\nfrom numba import cuda, float32\nfor x in range(3):\n    exec('x')",
+])  # fmt: skip
 def test_what_cannot_be_read_is_passed_over(context: str) -> None:
     assert judged(ADD, context, "mat_add").passed
 

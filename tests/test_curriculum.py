@@ -36,19 +36,16 @@ def test_an_exercise_is_judged_by_known_properties(each):
     assert each.id.isidentifier()
 
 
-@every_case(
-    ("name", "shape", "grid", "block"),
-    [
-        ("mat_add", (33, 50), (4, 3), (16, 16)),
-        ("matmul_naive", (1, 17), (2, 1), (16, 16)),
-        ("matmul_column_major", (33, 50), (7, 2), (256,)),
-        ("matmul_tiled", (31, 65), (5, 2), (16, 16)),
-        ("block_scan", (65,), (2,), (64,)),
-        ("attention", (33,), (3,), (32, 16)),
-        ("attention_mma", (65,), (2,), (128,)),
-        ("matmul_tma", (65, 64), (1, 2), (160,)),
-    ],
-)
+@every_case(("name", "shape", "grid", "block"), [
+    ("mat_add", (33, 50), (4, 3), (16, 16)),
+    ("matmul_naive", (1, 17), (2, 1), (16, 16)),
+    ("matmul_column_major", (33, 50), (7, 2), (256,)),
+    ("matmul_tiled", (31, 65), (5, 2), (16, 16)),
+    ("block_scan", (65,), (2,), (64,)),
+    ("attention", (33,), (3,), (32, 16)),
+    ("attention_mma", (65,), (2,), (128,)),
+    ("matmul_tma", (65, 64), (1, 2), (160,)),
+])  # fmt: skip
 def test_the_default_launch_covers_the_output(name, shape, grid, block):
     assert EXERCISES[name].launch(shape) == Launch(grid, block)
 

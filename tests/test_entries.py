@@ -25,10 +25,8 @@ GOOD: dict[str, object] = {
     "shapes": ("M", "N", "M,N"),
 }
 BAD = {
-    "sum": (
-        {"points": {"right": 4, "bounds": 7}},
-        "the points sum to 11, and every exercise has 10",
-    ),
+    "sum": ({"points": {"right": 4, "bounds": 7}},
+        "the points sum to 11, and every exercise has 10"),
     "property": ({"points": {"right": 4, "speed": 6}}, "a kernel is not judged by 'speed', but by"),
     "of a function": ({"points": {"right": 4, "refusals": 6}}, "not judged by 'refusals'"),
     "of a kernel": ({"points": {"right": 4, "bounds": 6}, "kind": FUNCTION}, "by 'bounds'"),
@@ -50,7 +48,7 @@ BAD = {
     "block": ({"block": (64, 32)}, "at most 1,024 threads"),
     "constant": ({"block": ("TILE", "TILE")}, "TILE is none of the constants"),
     "size": ({"block": (16, 0)}, "not 0"),
-}
+}  # fmt: skip
 
 
 @every_case(("changes", "words"), BAD.values(), ids=BAD.keys())

@@ -89,14 +89,11 @@ def test_commands_are_those_of_the_library(course: ModuleType) -> None:
         assert group is None or course.lock_file(group).exists()
 
 
-@every_case(
-    ("arguments", "told"),
-    [
-        (["lba"], "There is no command 'lba'; did you mean lab? The commands are: lab, prepare, "),
-        (["prepare", "gradee"], "There is no command 'gradee'; did you mean grade? The commands"),
-        (["xyz", "--help"], "There is no command 'xyz'; choose one of: lab, prepare, run, "),
-    ],
-)
+@every_case(("arguments", "told"), [
+    (["lba"], "There is no command 'lba'; did you mean lab? The commands are: lab, prepare, "),
+    (["prepare", "gradee"], "There is no command 'gradee'; did you mean grade? The commands"),
+    (["xyz", "--help"], "There is no command 'xyz'; choose one of: lab, prepare, run, "),
+])  # fmt: skip
 def test_a_wrong_command_gets_one_sentence(arguments, told, capsys, course):
     assert course.main(arguments) == 2
     said = capsys.readouterr().err
@@ -192,16 +189,13 @@ def test_progress_follows_pip(progress: object) -> None:
     assert progress.done() == "Found all 2 packages (lab) installed"
 
 
-@every_case(
-    "line",
-    [
-        "Collecting one==1 (from -r lab.txt (line 2))",
-        "Processing /a/b/one-1-py3-none-any.whl (from -r lab.txt (line 2))",
-        r"Processing c:\wheels\one-1-py3-none-any.whl",
-        "Processing ./one-1-py3-none-any.whl",
-        "Requirement already satisfied: one==1 in ./lib (from -r lab.txt (line 2)) (1)",
-    ],
-)
+@every_case("line", [
+    "Collecting one==1 (from -r lab.txt (line 2))",
+    "Processing /a/b/one-1-py3-none-any.whl (from -r lab.txt (line 2))",
+    r"Processing c:\wheels\one-1-py3-none-any.whl",
+    "Processing ./one-1-py3-none-any.whl",
+    "Requirement already satisfied: one==1 in ./lib (from -r lab.txt (line 2)) (1)",
+])  # fmt: skip
 def test_each_way_to_a_package_is_counted(course: ModuleType, line: str, tmp_path: Path) -> None:
     lock = tmp_path / "lab.txt"
     lock.write_text("one==1\ntwo==2\n")
@@ -233,17 +227,14 @@ def test_a_silent_command_is_asked_about_again(course: ModuleType) -> None:
     assert asked.count("") >= 2
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
-        ("WARNING: Retrying (Retry(total=0)) after connection broken", "network"),
-        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "proxy"),
-        ("OSError: [Errno 28] No space left on device", "disk is full"),
-        ("ERROR: No matching distribution found for numba==1", "another Python"),
-        ("SSL: CERTIFICATE_VERIFY_FAILED", "PIP_CERT"),
-        ("something nobody foresaw", "install.log"),
-    ],
-)
+@pytest.mark.parametrize(("said", "told"), [
+    ("WARNING: Retrying (Retry(total=0)) after connection broken", "network"),
+    ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES", "proxy"),
+    ("OSError: [Errno 28] No space left on device", "disk is full"),
+    ("ERROR: No matching distribution found for numba==1", "another Python"),
+    ("SSL: CERTIFICATE_VERIFY_FAILED", "PIP_CERT"),
+    ("something nobody foresaw", "install.log"),
+])  # fmt: skip
 def test_a_failure_of_pip_is_explained(course: ModuleType, said: str, told: str) -> None:
     text = course.explain_pip_failure(["Collecting x", said])
     assert f"pip: {said}" in text
@@ -267,18 +258,15 @@ def driver(version: int, *capabilities: tuple[int, int]) -> SimpleNamespace:
     )
 
 
-@pytest.mark.parametrize(
-    ("version", "capabilities", "group"),
-    [
-        (12040, [(7, 5)], "gpu-cu12"),
-        (13000, [(9, 0)], "gpu-cu13"),
-        (14010, [(10, 0)], "gpu-cu13"),
-        (13000, [(7, 0)], "gpu-cu12"),  # Volta, which CUDA 13 no longer compiles for
-        (13000, [(9, 0), (7, 0)], "gpu-cu12"),
-        (11080, [(7, 5)], None),
-        (13000, [], None),
-    ],
-)
+@pytest.mark.parametrize(("version", "capabilities", "group"), [
+    (12040, [(7, 5)], "gpu-cu12"),
+    (13000, [(9, 0)], "gpu-cu13"),
+    (14010, [(10, 0)], "gpu-cu13"),
+    (13000, [(7, 0)], "gpu-cu12"),  # Volta, which CUDA 13 no longer compiles for
+    (13000, [(9, 0), (7, 0)], "gpu-cu12"),
+    (11080, [(7, 5)], None),
+    (13000, [], None),
+])  # fmt: skip
 def test_gpu_packages_follow_driver_and_gpu(course, monkeypatch, version, capabilities, group):
     monkeypatch.delenv(course.GPU_SWITCH, raising=False)
     monkeypatch.setattr(course, "load_driver", lambda: driver(version, *capabilities))

@@ -58,8 +58,7 @@ SECOND_WORDS = {
     "wavefront": re.compile(r"\b(?:\d+|one|two|four|many|each|every|extra|per|the) pass(?:es)?\b"),
     "iteration": re.compile(
         r"\b(?:each|every|next|first|last|one|of the) turns?\b|\bturns? of (?:the|its) loop|"
-        r"go(?:es)? round (?:its|the) loop"
-    ),
+        r"go(?:es)? round (?:its|the) loop"),
 }  # fmt: skip
 # Over all keys at once, as the literature says.
 OTHER_THINGS = re.compile(r"one pass\b.*(?:softmax|row|tiles)|two passes over|in one pass")

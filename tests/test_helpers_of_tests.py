@@ -55,9 +55,8 @@ BASE = """\
 Whatever stands above the first head is for people.
 
 === _right
-
 first = 1
-again = 2
+again = 2  # <- wrong-index
 
 if first:
     again = 2
@@ -70,15 +69,32 @@ def test_an_edit_changes_the_lines_that_it_names() -> None:
         + "\n=== other: _right\n first = 1\n-again = 2\n+again = 3\n@@\n if first:\n+    pass\n"
     )
     assert read(file) == {
-        "_right": "first = 1\nagain = 2\n\nif first:\n    again = 2\n",
+        "_right": "first = 1\nagain = 2  # <- wrong-index\n\nif first:\n    again = 2\n",
         "other": "first = 1\nagain = 3\n\nif first:\n    pass\n    again = 2\n",
     }
 
 
+def test_a_tilde_changes_a_part_of_a_line_or_marks_it() -> None:
+    file = f"""{BASE}
+=== other: _right
+~ if first => if not first  # <- timeout
+~ first = 1  # <- wrong-index
+~2 again = 2 =>
+~ again => once
+"""
+    assert read(file)["other"] == (
+        "first = 1  # <- wrong-index\nonce = 2\n\nif not first:  # <- timeout\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("edit", "why"),
-    [("-second = 1", "stand 0 times"), ("+pass", "stand 6 times"), ("first = 1", "neither space")],
-)
+    [
+        ("-second = 1", "stand 0 times"), ("+pass", "stand 6 times"), ("first = 1", "none of ~"),
+        ("~ again => once", "stands 2 times"), ("~3 again => once", "stands 2 times"),
+        ("~ second => once", "stands 0 times"), ("~", "says nothing"),
+    ],
+)  # fmt: skip
 def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> None:
     with pytest.raises(UnreadableAnswers, match=f"other: .*{why}"):
         read(f"{BASE}\n=== other: _right\n{edit}\n")

@@ -95,14 +95,11 @@ def test_what_passes_is_the_students_own(capsys: pytest.CaptureFixture[str]) -> 
     assert said(capsys) == "add_ten_guarded: yours, since it passes.\n"
 
 
-@pytest.mark.parametrize(
-    ("yours", "why"),
-    [
-        (unguarded, "does not pass yet (line {}, read outside an array)"),
-        (still_given, "is not written yet"),
-        (None, "does not pass yet"),
-    ],
-)
+@pytest.mark.parametrize(("yours", "why"), [
+    (unguarded, "does not pass yet (line {}, read outside an array)"),
+    (still_given, "is not written yet"),
+    (None, "does not pass yet"),
+])  # fmt: skip
 def test_ours_stands_in_and_says_why(yours, why, capsys):
     line = inspect.getsourcelines(unguarded.py_func)[1] + 3
     kernel = course_lib.yours_or_ours("add_ten_guarded", yours)

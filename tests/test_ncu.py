@@ -213,15 +213,12 @@ def test_another_result_on_the_gpu_is_said() -> None:
     assert "differs from the emulator's" in _same([np.ones(4)], [np.zeros(4)])
 
 
-@pytest.mark.parametrize(
-    ("printed", "status", "why"),
-    [
-        ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", 1, "ERR_NVGPUCTRPERM"),
-        ("==ERROR== Failed to find metric x", 1, "could not profile .*Failed to find metric x"),
-        ("==WARNING== No kernels were profiled.", 0, "No kernels were profiled"),
-        ("", 1, "it printed nothing"),
-    ],
-)
+@pytest.mark.parametrize(("printed", "status", "why"), [
+    ("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission", 1, "ERR_NVGPUCTRPERM"),
+    ("==ERROR== Failed to find metric x", 1, "could not profile .*Failed to find metric x"),
+    ("==WARNING== No kernels were profiled.", 0, "No kernels were profiled"),
+    ("", 1, "it printed nothing"),
+])  # fmt: skip
 def test_why_there_is_no_report_is_one_sentence(printed, status, why) -> None:
     with pytest.raises(NoCounters, match=why):
         reading.judged(printed, status, "turn_directly")

@@ -66,17 +66,14 @@ def test_the_a6000_example_step_by_step():
     }
 
 
-@pytest.mark.parametrize(
-    "launch, reason",
-    [
-        ((1025, 32, 0), "at most 1024 threads, not 1025"),
-        ((32, 256, 0), "at most 255 registers, not 256"),
-        ((32, 32, 99 * 1024 + 1), "101376 bytes of shared memory, not 101377"),
-        ((1024, 65, 0), "32 warps with 2304 registers each needs 73728"),
-        # 9 warps would find room, but the launch is refused as if they were 12.
-        ((288, 200, 0), "9 warps (counted as 12) with 6400 registers each needs 76800"),
-    ],
-)
+@pytest.mark.parametrize("launch, reason", [
+    ((1025, 32, 0), "at most 1024 threads, not 1025"),
+    ((32, 256, 0), "at most 255 registers, not 256"),
+    ((32, 32, 99 * 1024 + 1), "101376 bytes of shared memory, not 101377"),
+    ((1024, 65, 0), "32 warps with 2304 registers each needs 73728"),
+    # 9 warps would find room, but the launch is refused as if they were 12.
+    ((288, 200, 0), "9 warps (counted as 12) with 6400 registers each needs 76800"),
+])  # fmt: skip
 def test_why_a_launch_fails(launch, reason):
     found = occupancy("A6000", *launch)
     assert not found.launches
@@ -85,16 +82,13 @@ def test_why_a_launch_fails(launch, reason):
     assert found.why_not in str(found)
 
 
-@pytest.mark.parametrize(
-    "launch, sentence",
-    [
-        ((0, 32, 0), "Threads per block are 1 or more, not 0."),
-        ((32, 0, 0), "Registers per thread are 1 or more, not 0."),
-        ((32, 32, -1), "Shared bytes per block are 0 or more, not -1."),
-        ((32.0, 32, 0), "Threads per block are a whole number, not 32.0."),
-        ((True, 32, 0), "Threads per block are a whole number, not True."),
-    ],
-)
+@pytest.mark.parametrize("launch, sentence", [
+    ((0, 32, 0), "Threads per block are 1 or more, not 0."),
+    ((32, 0, 0), "Registers per thread are 1 or more, not 0."),
+    ((32, 32, -1), "Shared bytes per block are 0 or more, not -1."),
+    ((32.0, 32, 0), "Threads per block are a whole number, not 32.0."),
+    ((True, 32, 0), "Threads per block are a whole number, not True."),
+])  # fmt: skip
 def test_nonsense_is_refused_in_a_sentence(launch, sentence):
     with pytest.raises(ValueError) as refusal:
         occupancy("T4", *launch)

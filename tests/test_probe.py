@@ -103,14 +103,12 @@ BROKEN = {
     "Colab": (Here(device=NO_LIBRARY, colab=True), "colab-cpu", "Change runtime type > T4 GPU"),
     "macOS": (Here(device=NO_LIBRARY, system="Darwin"), "macos", "macOS has no CUDA"),
     "Windows": (Here(device=NO_LIBRARY, system="Windows"), "no-driver", "no NVIDIA GPU here"),
-    "Windows without numba-cuda": (
-        Here(cuda=NO_CUDA_PART, system="Windows"), "no-numba-cuda",
+    "Windows without numba-cuda": (Here(cuda=NO_CUDA_PART, system="Windows"), "no-numba-cuda",
         "this Numba has no CUDA part. Nothing is lost without a GPU"),
     "no bindings": (Here(cuda=NO_BINDINGS, system="Darwin"), "no-numba-cuda", NUMBAS),
     "no Numba": (Here(cuda=NO_NUMBA), "no-numba", "pip install numba,"),
     "NumPy too new": (Here(cuda=NEW_NUMPY), "numpy-too-new", NUMPYS),
-    "Numba's simulator": (
-        Here(cuda=SimulatedCuda()), "simulator",
+    "Numba's simulator": (Here(cuda=SimulatedCuda()), "simulator",
         "The simulator is not used. For a GPU, unset that variable"),
     "unknown": (Here(canary=CRASH), "gpu-failed", "(RuntimeError: CUDA_ERROR_ILLEGAL_ADDRESS)"),
 }  # fmt: skip

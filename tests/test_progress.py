@@ -231,15 +231,12 @@ def test_restoring_keeps_what_either_side_has_passed(is_kept, file, monkeypatch)
     assert file.exists() == is_kept
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "owed"),
-    [
-        ({"shown_in": "05"}, {}, "05"),
-        ({"shown_in": "05"}, {"passed": True, "shown_in": "03"}, "05"),
-        ({"passed": True, "shown_in": "05"}, {"passed": True}, ""),
-        ({"shown_in": "05"}, {"passed": True, "shown_in": ""}, ""),
-    ],
-)
+@pytest.mark.parametrize(("one", "other", "owed"), [
+    ({"shown_in": "05"}, {}, "05"),
+    ({"shown_in": "05"}, {"passed": True, "shown_in": "03"}, "05"),
+    ({"passed": True, "shown_in": "05"}, {"passed": True}, ""),
+    ({"shown_in": "05"}, {"passed": True, "shown_in": ""}, ""),
+])  # fmt: skip
 def test_what_is_owed_is_owed_until_it_was_passed_unaided(one, other, owed):
     for files in ((one, other), (other, one)):
         progress._session = progress._Session()

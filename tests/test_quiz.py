@@ -36,16 +36,13 @@ def test_a_wrong_answer_is_told_why_and_the_second_one_gets_a_hint(capsys):
     assert capsys.readouterr().out.startswith("Right. Threads are numbered along x first")
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "said"),
-    [
-        ("03-lanes", 1, "There is no question '03-lanes'. Did you mean 03-lane"),
-        ("lane", 1, "There is no question 'lane'."),
-        (3, 1, "There is no question '3'."),
-        ("03-lane", "?", "'?' is not a number"),
-        ("12-steps", "e", "There is no choice 'e' here. There are: a, b, c, d."),
-    ],
-)
+@pytest.mark.parametrize(("name", "given", "said"), [
+    ("03-lanes", 1, "There is no question '03-lanes'. Did you mean 03-lane"),
+    ("lane", 1, "There is no question 'lane'."),
+    (3, 1, "There is no question '3'."),
+    ("03-lane", "?", "'?' is not a number"),
+    ("12-steps", "e", "There is no choice 'e' here. There are: a, b, c, d."),
+])  # fmt: skip
 def test_nothing_ends_in_a_traceback(capsys, name, given, said):
     quiz.answer(name, given)
     assert said in capsys.readouterr().out

@@ -30,17 +30,14 @@ def test_work_and_compulsory_traffic_of_the_example_size():
     assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ("tile", "intensity", "gigabytes"),
-    [
-        ((1, 1), 0.25, 549.8),
-        ((16, 16), 4, 34.4),
-        ((32, 32), 8, 17.2),
-        ((64, 64), 16, 8.6),
-        ((128, 128), 32, 4.3),
-        ((128, 256), 42.67, 3.2),
-    ],
-)
+@pytest.mark.parametrize(("tile", "intensity", "gigabytes"), [
+    ((1, 1), 0.25, 549.8),
+    ((16, 16), 4, 34.4),
+    ((32, 32), 8, 17.2),
+    ((64, 64), 16, 8.6),
+    ((128, 128), 32, 4.3),
+    ((128, 256), 42.67, 3.2),
+])  # fmt: skip
 def test_requested_bytes_and_their_intensity(tile, intensity, gigabytes):
     assert tile_intensity(*tile) == pytest.approx(intensity, rel=1e-3)
     requested = requested_bytes(LARGE, tile)
@@ -95,24 +92,21 @@ ONE_ROW = (64, 1.67, {32: 8, 128: 16})
 SQUARE = (512, 1.28, {32: 128})
 
 
-@every_case(
-    ("gpu", "code", "conflicts", "percent", "binds"),
-    [
-        ("A6000", TILED, 1, 16.7, "shared memory"),
-        ("L4", TILED, 1, 16.7, "shared memory"),
-        ("A100-40", TILED, 1, 33.3, "shared memory"),
-        ("V100", TILED, 1, 33.3, "shared memory"),
-        ("T4", TILED, 1, 16.7, "shared memory"),
-        ("A6000", PADDED, 1, 12.5, "shared memory"),
-        ("H100", ONE_ROW, 1, 40, "shared memory"),
-        ("A100-40", ONE_ROW, 1, 80, "shared memory"),
-        ("T4", ONE_ROW, 1, 40, "shared memory"),
-        ("4090", SQUARE, 3, 33.3, "shared memory"),  # each thread owns 8 adjacent columns
-        ("A100-40", SQUARE, 3, 66.7, "shared memory"),
-        ("A100-40", SQUARE, 1, 100, "FP32 lanes"),
-        ("4090", SQUARE, 1, 78, "issue slots"),  # every 16th column
-    ],
-)
+@every_case(("gpu", "code", "conflicts", "percent", "binds"), [
+    ("A6000", TILED, 1, 16.7, "shared memory"),
+    ("L4", TILED, 1, 16.7, "shared memory"),
+    ("A100-40", TILED, 1, 33.3, "shared memory"),
+    ("V100", TILED, 1, 33.3, "shared memory"),
+    ("T4", TILED, 1, 16.7, "shared memory"),
+    ("A6000", PADDED, 1, 12.5, "shared memory"),
+    ("H100", ONE_ROW, 1, 40, "shared memory"),
+    ("A100-40", ONE_ROW, 1, 80, "shared memory"),
+    ("T4", ONE_ROW, 1, 40, "shared memory"),
+    ("4090", SQUARE, 3, 33.3, "shared memory"),  # each thread owns 8 adjacent columns
+    ("A100-40", SQUARE, 3, 66.7, "shared memory"),
+    ("A100-40", SQUARE, 1, 100, "FP32 lanes"),
+    ("4090", SQUARE, 1, 78, "issue slots"),  # every 16th column
+])  # fmt: skip
 def test_upper_bounds_of_the_fact_sheet(gpu, code, conflicts, percent, binds):
     report = a_report(device(gpu).cc, *code)
     found = ceiling(a_profile(conflicts), report, gpu, dram_intensity=1000)
@@ -218,20 +212,17 @@ def test_the_data_sheet_gives_the_rate_of_an_sm(gpu):
 BF16, TF32, TURING = "HMMA.16816.F32.BF16", "HMMA.1688.F32.TF32", "HMMA.1688.F32"
 
 
-@every_case(
-    ("gpu", "opcode", "passes", "total", "percent", "binds"),
-    [
-        ("H200", BF16, 1.0, 136, 200 / 3, "tensor cores"),
-        ("H200", TF32, 1.0, 157, 200 / 3, "tensor cores"),
-        ("H200", TURING, 0.75, 108, 50, "tensor cores"),
-        ("H200", TURING, 1.25, 108, 40, "shared memory"),  # 2 mma a clock, 1 wavefront
-        ("A100-40", BF16, 1.0, 136, 100, "tensor cores"),  # an mma every other clock
-        ("A100-40", BF16, 4.0, 136, 50, "shared memory"),
-        ("A100-40", BF16, 1.0, 64 * 16, 50, "issue slots"),
-        ("T4", TURING, 0.75, 107, 100, "tensor cores"),
-        ("T4", TURING, 1.25, 107, 80, "shared memory"),  # 64 bytes a clock
-    ],
-)
+@every_case(("gpu", "opcode", "passes", "total", "percent", "binds"), [
+    ("H200", BF16, 1.0, 136, 200 / 3, "tensor cores"),
+    ("H200", TF32, 1.0, 157, 200 / 3, "tensor cores"),
+    ("H200", TURING, 0.75, 108, 50, "tensor cores"),
+    ("H200", TURING, 1.25, 108, 40, "shared memory"),  # 2 mma a clock, 1 wavefront
+    ("A100-40", BF16, 1.0, 136, 100, "tensor cores"),  # an mma every other clock
+    ("A100-40", BF16, 4.0, 136, 50, "shared memory"),
+    ("A100-40", BF16, 1.0, 64 * 16, 50, "issue slots"),
+    ("T4", TURING, 0.75, 107, 100, "tensor cores"),
+    ("T4", TURING, 1.25, 107, 80, "shared memory"),  # 64 bytes a clock
+])  # fmt: skip
 def test_ceilings_of_tensor_cores(gpu, opcode, passes, total, percent, binds):
     row = device(gpu)
     flops = 2 * 16 * 8 * (16 if "16816" in opcode else 8)

@@ -31,16 +31,13 @@ def test_each_reader_is_told_what_is_meant_for_them():
     assert whole(say("{cell} is read.", cell="sA[3]"), "instructor") == "sA[3] is read."
 
 
-@pytest.mark.parametrize(
-    ("index", "far"),
-    [
-        (Index(1044, last=9), False),  # two arrays and a block
-        (Index(1045, last=9), True),
-        (Index(-1045, last=9), True),
-        (Index(100_000), False),
-        (Index(100_001), True),
-    ],
-)
+@pytest.mark.parametrize(("index", "far"), [
+    (Index(1044, last=9), False),  # two arrays and a block
+    (Index(1045, last=9), True),
+    (Index(-1045, last=9), True),
+    (Index(100_000), False),
+    (Index(100_001), True),
+])  # fmt: skip
 def test_only_an_index_far_outside_is_withheld(index: Index, far: bool) -> None:
     assert index.told("student") == f"index {index.number}"
     assert (index.told("graded student") == "an index far outside") == far
@@ -78,22 +75,19 @@ def lost_strings(nodes: Iterable[ast.AST]) -> Iterator[ast.Expr]:
                     yield statement
 
 
-@every_case(
-    ("made", "wanted"),
-    [
-        (lambda: words.counted(1, "row"), "1 row"),
-        (lambda: words.counted(1024, "pass"), "1,024 passes"),
-        (lambda: words.joined(["A"]), "A"),
-        (lambda: words.joined("AB"), "A and B"),
-        (lambda: words.joined("ABC"), "A, B and C"),
-        (lambda: words.span("step", [3]), "step 3"),
-        (lambda: words.span("step", [3, 4, 5]), "steps 3 to 5"),
-        (lambda: words.at_end("last", 1, "row"), "the last row"),
-        (lambda: words.at_end("first", 3, "step"), "the first 3 steps"),
-        (lambda: words.element("C", [2, 3]), "C[2, 3]"),
-        (lambda: words.element("", [4]), "[4]"),
-    ],
-)
+@every_case(("made", "wanted"), [
+    (lambda: words.counted(1, "row"), "1 row"),
+    (lambda: words.counted(1024, "pass"), "1,024 passes"),
+    (lambda: words.joined(["A"]), "A"),
+    (lambda: words.joined("AB"), "A and B"),
+    (lambda: words.joined("ABC"), "A, B and C"),
+    (lambda: words.span("step", [3]), "step 3"),
+    (lambda: words.span("step", [3, 4, 5]), "steps 3 to 5"),
+    (lambda: words.at_end("last", 1, "row"), "the last row"),
+    (lambda: words.at_end("first", 3, "step"), "the first 3 steps"),
+    (lambda: words.element("C", [2, 3]), "C[2, 3]"),
+    (lambda: words.element("", [4]), "[4]"),
+])  # fmt: skip
 def test_it_reads_like_this(made: Callable[[], str], wanted: str) -> None:
     assert made() == wanted
 

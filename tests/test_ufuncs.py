@@ -189,23 +189,16 @@ def test_what_goes_wrong_in_a_ufunc_is_told_with_its_line(capsys) -> None:
             pair(np.ones(2))
 
 
-@every_case(
-    ("decorate", "says"),
-    [
-        (lambda: vectorize(["f8(f8)"], target="cuda", cache=True)(abs), "cache"),
-        (lambda: vectorize(["f8(f8)"], target="cuda", fastmath=True)(abs), "fastmath"),
-        (lambda: guvectorize(["f8(f8[:], f8[:])"], "(i)->()", target="cuda")(abs), "nothing"),
-        (lambda: guvectorize(["(f8[:], f8[:])"], "(i),()->()", target="cuda")(abs), "2 types"),
-        (lambda: guvectorize(["(f8[:], f8[:])"], "(i,j)->()", target="cuda")(abs), "2 axes"),
-        (
-            lambda: guvectorize(["(f8[:], f8[:])"], "(i)->()", target="cuda", writable_args=(0,))(
-                abs
-            ),
-            "written",
-        ),
-        (lambda: cuda.reduce(max), "written in Python"),
-    ],
-)
+@every_case(("decorate", "says"), [
+    (lambda: vectorize(["f8(f8)"], target="cuda", cache=True)(abs), "cache"),
+    (lambda: vectorize(["f8(f8)"], target="cuda", fastmath=True)(abs), "fastmath"),
+    (lambda: guvectorize(["f8(f8[:], f8[:])"], "(i)->()", target="cuda")(abs), "nothing"),
+    (lambda: guvectorize(["(f8[:], f8[:])"], "(i),()->()", target="cuda")(abs), "2 types"),
+    (lambda: guvectorize(["(f8[:], f8[:])"], "(i,j)->()", target="cuda")(abs), "2 axes"),
+    (lambda: guvectorize(["(f8[:], f8[:])"], "(i)->()", target="cuda", writable_args=(0,))(abs),
+     "written"),
+    (lambda: cuda.reduce(max), "written in Python"),
+])  # fmt: skip
 def test_what_numba_refuses_is_refused_in_a_sentence(decorate, says: str) -> None:
     with pytest.raises(ArgumentsRefused, match=says):
         decorate()
@@ -252,14 +245,11 @@ def doubled(x, result):
 GENERAL = {
     "a sum": (summed, ["(float64[:], float64[:])"], "(i)->()", [((3, 4),), ((4,),), ((2, 3, 4),)]),
     "void": (summed, ["void(float32[:], float32[:])"], "(i)->()", [((3, 4),)]),
-    "a scalar": (
-        with_scalar, ["(float64[:], float64, float64[:])"], "(i),()->(i)",
+    "a scalar": (with_scalar, ["(float64[:], float64, float64[:])"], "(i),()->(i)",
         [((3, 4), ()), ((3, 4), (3,)), ((4,), ())]),
-    "an array of one": (
-        with_array_of_one, ["(float64[:], float64[:], float64[:])"], "(i),()->(i)",
+    "an array of one": (with_array_of_one, ["(float64[:], float64[:], float64[:])"], "(i),()->(i)",
         [((3, 4), (3,)), ((3, 4), ())]),
-    "matrices": (
-        product, ["(float64[:,:], float64[:,:], float64[:,:])"], "(m,n),(n,p)->(m,p)",
+    "matrices": (product, ["(float64[:,:], float64[:,:], float64[:,:])"], "(m,n),(n,p)->(m,p)",
         [((5, 2, 3), (5, 3, 4)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((1, 2, 3), (5, 3, 4))]),
     "two results": (extremes, ["(int64[:], int64[:], int64[:])"], "(i)->(),()", [((6, 5),)]),
     "numbers": (doubled, ["(float64, float64[:])"], "()->()", [((7,),), ((2, 3),)]),

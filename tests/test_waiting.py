@@ -221,13 +221,12 @@ def test_what_is_no_kernel_is_refused_at_once(thing) -> None:
 
 
 @pytest.mark.parametrize("kernel", [double, course_lib.emulate(double)], ids=["kernel", "emulate"])
-@pytest.mark.parametrize(
-    ("configuration", "sentence"),
-    [((0, 0), "The grid must be one to three whole numbers above zero, not 0."),
-     ((1, 0), "The block must be one to three whole numbers above zero, not 0."),
-     ((1.5, 8), "The grid must be whole numbers, but it is 1.5."),
-     (8, "A launch needs its grid and its block")],
-)  # fmt: skip
+@pytest.mark.parametrize(("configuration", "sentence"), [
+    ((0, 0), "The grid must be one to three whole numbers above zero, not 0."),
+    ((1, 0), "The block must be one to three whole numbers above zero, not 0."),
+    ((1.5, 8), "The grid must be whole numbers, but it is 1.5."),
+    (8, "A launch needs its grid and its block"),
+])  # fmt: skip
 def test_an_impossible_launch(kernel, configuration, sentence: str) -> None:
     if configuration == 8 and kernel is double:
         pytest.skip("Numba itself refuses this one")

@@ -93,15 +93,12 @@ def test_an_unknown_rung_is_refused_with_those_that_there_are(gpu, capsys):
     assert "no rung 'tilde'; there are: naive" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("option", "values", "sentence"),
-    [
-        ("--sizes", ("0", "abc", "", "64,", "1.5"), "sizes are positive whole numbers, separated"),
-        ("--rounds", ("0", "-1", "x", "2.5", "", "9" * 5000), "of rounds is a whole number from 1"),
-        ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
-        ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
-    ],
-)
+@pytest.mark.parametrize(("option", "values", "sentence"), [
+    ("--sizes", ("0", "abc", "", "64,", "1.5"), "sizes are positive whole numbers, separated"),
+    ("--rounds", ("0", "-1", "x", "2.5", "", "9" * 5000), "of rounds is a whole number from 1"),
+    ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
+    ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
+])  # fmt: skip
 def test_nonsense_is_refused_in_a_sentence_before_anything_runs(
     gpu, capsys, option, values, sentence
 ):

@@ -21,16 +21,13 @@ from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasure
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("no json", "Expecting value"),
-        ("3", "int"),
-        ('{"schema": 2, "entries": []}', "schema 2"),
-        ('{"schema": 1, "entries": []}', "missing"),
-        ('{"schema": 1, "entries": [], "colour": 3}', "colour"),
-    ],
-)
+@pytest.mark.parametrize(("text", "why"), [
+    ("no json", "Expecting value"),
+    ("3", "int"),
+    ('{"schema": 2, "entries": []}', "schema 2"),
+    ('{"schema": 1, "entries": []}', "missing"),
+    ('{"schema": 1, "entries": [], "colour": 3}', "colour"),
+])  # fmt: skip
 def test_a_foreign_file_is_refused_with_the_reason(text, why):
     with pytest.raises(UnreadableMeasurements, match=why):
         measurements.parse(text)

@@ -12,13 +12,11 @@ from course_lib.measurements.memory import forms, in_flight, levels
 
 FULL = AttentionProblem(4, 16, 4096, 128)
 CAUSAL = AttentionProblem(4, 16, 4096, 128, causal=True)
-MADE = AttentionRun(
-    "NVIDIA Made-up", "2026-01-02", {"torch": "2"},
-    (
-        Row(OURS, FULL, (1.0, 3.0, 2.0), 2e-3), Row(CUDNN, FULL, (1.0, 1.0, 1.0), 2e-3),
-        Row(OURS, CAUSAL, why_not="did not end"),
-    ),
-)  # fmt: skip
+MADE = AttentionRun("NVIDIA Made-up", "2026-01-02", {"torch": "2"}, (
+    Row(OURS, FULL, (1.0, 3.0, 2.0), 2e-3),
+    Row(CUDNN, FULL, (1.0, 1.0, 1.0), 2e-3),
+    Row(OURS, CAUSAL, why_not="did not end"),
+))  # fmt: skip
 
 
 def test_a_file_gives_back_what_was_stored() -> None:

@@ -303,16 +303,13 @@ def lent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     return SimpleNamespace(script=script, calls=lambda: calls.read_text().replace("_", " _"))
 
 
-@pytest.mark.parametrize(
-    ("given", "called"),
-    [
-        ([], " _measure"),
-        (["--store", "--only", "ncu"], "three.py --store"),
-        (["--only", "ncu,ladder"], " _measurethree.py"),
-        (["--store", "--tune"], " _tune"),
-        (["--store", "--rungs", "tiled"], " _measure"),
-    ],
-)
+@pytest.mark.parametrize(("given", "called"), [
+    ([], " _measure"),
+    (["--store", "--only", "ncu"], "three.py --store"),
+    (["--only", "ncu,ladder"], " _measurethree.py"),
+    (["--store", "--tune"], " _tune"),
+    (["--store", "--rungs", "tiled"], " _measure"),
+])  # fmt: skip
 def test_parts_can_be_chosen(lent: SimpleNamespace, given: list[str], called: str) -> None:
     assert bench.main(given) == 0
     assert lent.calls() == called

@@ -60,17 +60,14 @@ def test_everyone_is_timed_beside_cublas_and_who_is_wrong_is_named():
     assert made.sources == found().sources
 
 
-@pytest.mark.parametrize(
-    ("shape", "tile"),
-    [
-        ((1024, 1024, 1024), (64, 64)),
-        ((512, 2048, 64), (64, 64)),  # as many outputs
-        ((1900, 1900, 64), (64, 64)),
-        ((2100, 2100, 64), (128, 256)),
-        ((8192, 8192, 64), (128, 256)),
-        ((64, 10**6, 4), (64, 64)),  # has no room for the tile that would be faster
-    ],
-)
+@pytest.mark.parametrize(("shape", "tile"), [
+    ((1024, 1024, 1024), (64, 64)),
+    ((512, 2048, 64), (64, 64)),  # as many outputs
+    ((1900, 1900, 64), (64, 64)),
+    ((2100, 2100, 64), (128, 256)),
+    ((8192, 8192, 64), (128, 256)),
+    ((64, 10**6, 4), (64, 64)),  # has no room for the tile that would be faster
+])  # fmt: skip
 def test_the_tile_follows_the_number_of_outputs(shape, tile):
     chosen = Tuned(RUNG_KERNELS["cp_async"], found()).for_size(*shape)
     assert chosen.tile[:2] == tile

@@ -1,7 +1,5 @@
 """Links of a finished site: what leads nowhere is named, and so is what is fetched elsewhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -33,45 +31,25 @@ def test_a_sound_site_has_no_problem(tmp_path: Path) -> None:
     assert links_out(tmp_path) == {"https://example.org/"}
 
 
-@pytest.mark.parametrize(
-    ("page", "said"),
-    [
-        ('<a href="gone.html">x</a>', "extra.html links to gone.html: there is no such file."),
-        (
-            '<a href="b/two.html#nope">x</a>',
-            "extra.html links to b/two.html#nope: there is no such place on that page.",
-        ),
-        (
-            '<a href="#nope">x</a>',
-            "extra.html links to #nope: there is no such place on that page.",
-        ),
-        (
-            '<a href="../../etc/passwd">x</a>',
-            "extra.html links to ../../etc/passwd: that lies outside the site.",
-        ),
-        ('<img src="gone.png">', "extra.html fetches gone.png: there is no such file."),
-        (
-            '<script src="https://cdn.example/x.js"></script>',
-            "extra.html fetches https://cdn.example/x.js, which lies outside the site.",
-        ),
-        (
-            '<link rel="preconnect stylesheet" href="//fonts.example/f">',
-            "extra.html fetches //fonts.example/f, which lies outside the site.",
-        ),
-        (
-            "<style>@import 'https://cdn.example/a.css'; b { color: red }</style>",
-            "extra.html fetches https://cdn.example/a.css, which lies outside the site.",
-        ),
-        (
-            '<p style="background: url(https://cdn.example/a.png)">x</p>',
-            "extra.html fetches https://cdn.example/a.png, which lies outside the site.",
-        ),
-        (
-            '<img srcset="p.png 1x, https://cdn.example/2x.png 2x">',
-            "extra.html fetches https://cdn.example/2x.png, which lies outside the site.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("page", "said"), [
+    ('<a href="gone.html">x</a>', "extra.html links to gone.html: there is no such file."),
+    ('<a href="b/two.html#nope">x</a>',
+     "extra.html links to b/two.html#nope: there is no such place on that page."),
+    ('<a href="#nope">x</a>', "extra.html links to #nope: there is no such place on that page."),
+    ('<a href="../../etc/passwd">x</a>',
+     "extra.html links to ../../etc/passwd: that lies outside the site."),
+    ('<img src="gone.png">', "extra.html fetches gone.png: there is no such file."),
+    ('<script src="https://cdn.example/x.js"></script>',
+     "extra.html fetches https://cdn.example/x.js, which lies outside the site."),
+    ('<link rel="preconnect stylesheet" href="//fonts.example/f">',
+     "extra.html fetches //fonts.example/f, which lies outside the site."),
+    ("<style>@import 'https://cdn.example/a.css'; b { color: red }</style>",
+     "extra.html fetches https://cdn.example/a.css, which lies outside the site."),
+    ('<p style="background: url(https://cdn.example/a.png)">x</p>',
+     "extra.html fetches https://cdn.example/a.png, which lies outside the site."),
+    ('<img srcset="p.png 1x, https://cdn.example/2x.png 2x">',
+     "extra.html fetches https://cdn.example/2x.png, which lies outside the site."),
+])  # fmt: skip
 def test_what_is_wrong_is_named(tmp_path: Path, page: str, said: str) -> None:
     assert problems(site(tmp_path, extra__html=page)) == [said]
 

@@ -1,7 +1,5 @@
 """A page of the book: the notebook without what only a running notebook needs."""
 
-from __future__ import annotations
-
 import copy
 import re
 from dataclasses import replace
@@ -88,12 +86,10 @@ NUMBER = Number(
     reveal="All {answer} do.",
     figure=Picture,
 )
-CHOICE = Choose(
-    id="00-which",
-    asks="Which?",
-    choices=(Choice("This.", "No."), Choice("That.", "Yes.", right=True)),
-    reveal="Nothing else is.",
-)
+CHOICE = Choose(id="00-which", asks="Which?", choices=(
+    Choice("This.", "No."),
+    Choice("That.", "Yes.", right=True),
+), reveal="Nothing else is.")  # fmt: skip
 
 
 def test_a_prediction_becomes_a_card_with_its_reveal(monkeypatch) -> None:
@@ -157,18 +153,15 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
     assert (tmp_path / "index.md").read_text() == front_page(WITH_ADDRESS)
 
 
-@every_case(
-    ("text", "stays"),
-    [
-        ("import numpy as np\nfrom numba import cuda", False),
-        ('load_tile = course_lib.yours_or_ours("load_tile", load_tile)', False),
-        ("figures.my_ladder()", False),
-        ("from numba import cuda\n\nprint(1)", True),
-        ("figures.ladder()", True),
-        ("%matplotlib inline", True),
-        ("", True),
-    ],
-)
+@every_case(("text", "stays"), [
+    ("import numpy as np\nfrom numba import cuda", False),
+    ('load_tile = course_lib.yours_or_ours("load_tile", load_tile)', False),
+    ("figures.my_ladder()", False),
+    ("from numba import cuda\n\nprint(1)", True),
+    ("figures.ladder()", True),
+    ("%matplotlib inline", True),
+    ("", True),
+])  # fmt: skip
 def test_what_needs_a_session_is_left_out(text: str, stays: bool) -> None:
     assert bool(site.page(new([code(text)]))["cells"]) == stays
 

@@ -1,7 +1,5 @@
 """The first page of the book: it leads everywhere, and shows nothing that was not measured."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

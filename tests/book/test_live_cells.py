@@ -1,7 +1,5 @@
 """What the book lays out for live cells: one folder named by what is in it, and where all is."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The playground's page: its examples do what their titles say, and the page holds them whole."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

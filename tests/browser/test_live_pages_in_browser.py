@@ -168,14 +168,11 @@ def test_live_without_storage_a_sentence_says_so(user, site) -> None:
     holds(cell(page, "put_seven"), RIGHT)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width", "pages"),
-    [
-        ("light", 1280, (FRONT, PLAYGROUND, LESSON, EXERCISE, WIDE)),
-        ("dark", 1280, (PLAYGROUND, EXERCISE)),
-        ("light", 390, (LESSON, WIDE)),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "width", "pages"), [
+    ("light", 1280, (FRONT, PLAYGROUND, LESSON, EXERCISE, WIDE)),
+    ("dark", 1280, (PLAYGROUND, EXERCISE)),
+    ("light", 390, (LESSON, WIDE)),
+])  # fmt: skip
 def test_live_no_barrier_is_found_by_axe(browser, site, scheme, width, pages) -> None:
     try:
         script = from_npm(*AXE) / "axe.min.js"

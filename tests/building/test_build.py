@@ -45,17 +45,14 @@ HEADER = {"language_info": {"name": "python", "version": "3.13.1"}}
 FOLDED = {"metadata": {"collapsed": True}}
 
 
-@pytest.mark.parametrize(
-    ("name", "place", "change", "what"),
-    [
-        ("exercises/00_first.ipynb", 3, {"source": "x = 1"}, "the source of cell 4 (statement)"),
-        ("exercises/00_first.ipynb", 2, {"id": "renamed"}, "the id of cell 3 (imports)"),
-        ("exercises/00_first.ipynb", 2, FOLDED, "the metadata of cell 3"),
-        ("notebooks/01_second.ipynb", 2, FOLDED, "the metadata of cell 3"),
-        ("notebooks/01_second.ipynb", None, HEADER, "its metadata or layout differs"),
-        ("solutions/00_first.ipynb", 1, {"source": "x = 1"}, "the source of cell 2 (setup)"),
-    ],
-)
+@pytest.mark.parametrize(("name", "place", "change", "what"), [
+    ("exercises/00_first.ipynb", 3, {"source": "x = 1"}, "the source of cell 4 (statement)"),
+    ("exercises/00_first.ipynb", 2, {"id": "renamed"}, "the id of cell 3 (imports)"),
+    ("exercises/00_first.ipynb", 2, FOLDED, "the metadata of cell 3"),
+    ("notebooks/01_second.ipynb", 2, FOLDED, "the metadata of cell 3"),
+    ("notebooks/01_second.ipynb", None, HEADER, "its metadata or layout differs"),
+    ("solutions/00_first.ipynb", 1, {"source": "x = 1"}, "the source of cell 2 (setup)"),
+])  # fmt: skip
 def test_each_drift_is_named_and_mended(built, name, place, change, what):
     def drift(notebook):
         (notebook["metadata"] if place is None else notebook["cells"][place]).update(change)

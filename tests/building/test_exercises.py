@@ -49,17 +49,14 @@ def test_solving_only_adds_lines():
     assert not is_subsequence(["a", "a"], ["a", "b"])
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "why"),
-    [
-        ("    # END SOLUTION\n    if", "    if", "has no partner"),
-        ("        # END SOLUTION\n", "", "has no `# END SOLUTION`"),
-        ("    # BEGIN SOLUTION\n    col", "    col", "has no partner"),
-        ("    # your code here: the column\n", "", "must be above it"),
-        ("        # your code here\n", "    # your code here\n", "must be above it"),
-        ("\n        pass", "", "not valid Python"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "why"), [
+    ("    # END SOLUTION\n    if", "    if", "has no partner"),
+    ("        # END SOLUTION\n", "", "has no `# END SOLUTION`"),
+    ("    # BEGIN SOLUTION\n    col", "    col", "has no partner"),
+    ("    # your code here: the column\n", "", "must be above it"),
+    ("        # your code here\n", "    # your code here\n", "must be above it"),
+    ("\n        pass", "", "not valid Python"),
+])  # fmt: skip
 def test_a_misplaced_marker_is_named(old, new, why):
     text = FULL.replace(old, new)
     assert text != FULL
@@ -67,15 +64,12 @@ def test_a_misplaced_marker_is_named(old, new, why):
         stub(text)
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        code("# BEGIN SOLUTION\n# END SOLUTION"),
-        markdown("# BEGIN SOLUTION\n# END SOLUTION"),
-        code(FULL, "solution"),
-        code("course_lib.check('f', f)", "solution", "check"),
-    ],
-)
+@pytest.mark.parametrize("cell", [
+    code("# BEGIN SOLUTION\n# END SOLUTION"),
+    markdown("# BEGIN SOLUTION\n# END SOLUTION"),
+    code(FULL, "solution"),
+    code("course_lib.check('f', f)", "solution", "check"),
+])  # fmt: skip
 def test_answers_stand_in_answer_cells_only(cell):
     with pytest.raises(BuildError):
         exercise_of(new([cell]))

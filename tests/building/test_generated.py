@@ -59,17 +59,11 @@ def test_setup_installs_what_the_badge_opens_without_dependencies(placed, monkey
     assert capsys.readouterr().out == "started\n"
 
 
-@pytest.mark.parametrize(
-    ("ref", "sentence"),
-    few(
-        [
-            ("", "not found? Get the whole course, and run `python3 course.py lab` in its folder"),
-            ("main", "404? main of some-one/course is not pushed, or not public"),
-            ("v9.9.9", "404? v9.9.9 of some-one/course is not pushed, or not public"),
-        ],
-        1,
-    ),
-)
+@pytest.mark.parametrize(("ref", "sentence"), few([
+    ("", "not found? Get the whole course, and run `python3 course.py lab` in its folder"),
+    ("main", "404? main of some-one/course is not pushed, or not public"),
+    ("v9.9.9", "404? v9.9.9 of some-one/course is not pushed, or not public"),
+], 1))  # fmt: skip
 def test_a_lesson_without_the_course_ends_in_a_sentence(course, placed, ref, sentence, tmp_path):
     """What a notebook shows of a failed cell: the line with its comment, and the error."""
     # The course may be installed where this runs, so the cell asks for one that nowhere is.

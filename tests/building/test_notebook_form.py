@@ -20,15 +20,10 @@ from course_lib.building.notebook import (
 )
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
-CELLS = st.lists(
-    st.builds(
-        lambda make, lines, name: make("\n".join(lines), id=name),
-        st.sampled_from([code, markdown]),
-        st.lists(TEXT, max_size=4),
-        st.sampled_from(["a", "a", "b", "", "not valid!"]),
-    ),
-    max_size=6,
-)
+CELLS = st.lists(st.builds(
+    lambda make, lines, name: make("\n".join(lines), id=name), st.sampled_from([code, markdown]),
+    st.lists(TEXT, max_size=4), st.sampled_from(["a", "a", "b", "", "not valid!"]),
+), max_size=6)  # fmt: skip
 
 
 @pytest.mark.slow

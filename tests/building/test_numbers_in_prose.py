@@ -198,49 +198,31 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
         (lambda place=place: at(f"memory/H200.json latency_ns {place}"))
         for place in ("L1", "L2", "DRAM")
     ),
-    "01-few-threads": (
-        lambda: at("memory/H200.json speeds threads=1024 gb_per_s"),
-        lambda: at("H200.json measured_roofs dram_gb_per_s"),
-    ),
-    "03-faster": (
-        lambda: ms("naive"), lambda: ms("coalesced"), lambda: FEWER,
-        lambda: ms("naive") / ms("coalesced"),
-    ),
-    "05b-faster": (
-        lambda: ms("coalesced"), lambda: ms("tiled"), lambda: ms("coalesced") / ms("tiled"),
-        lambda: ms("coalesced", "twin"), lambda: ms("tiled", "twin"),
-    ),
+    "01-few-threads": (lambda: at("memory/H200.json speeds threads=1024 gb_per_s"),
+        lambda: at("H200.json measured_roofs dram_gb_per_s")),
+    "03-faster": (lambda: ms("naive"), lambda: ms("coalesced"), lambda: FEWER,
+        lambda: ms("naive") / ms("coalesced")),
+    "05b-faster": (lambda: ms("coalesced"), lambda: ms("tiled"),
+        lambda: ms("coalesced") / ms("tiled"), lambda: ms("coalesced", "twin"),
+        lambda: ms("tiled", "twin")),
     "05b-counter": (
         lambda: at("memory/H200.json levels kernel=tiled,size=4096 dram_gb")
         / at("H200.json measured_roofs dram_gb_per_s") * 1000,
         lambda: ms("tiled", "twin"),
     ),
-    "05b-range": (
-        lambda: ms("coalesced"), lambda: at("memory/H200.json loops rows form=while ms"),
-    ),
-    "06-means": (
-        lambda: gflops("register_1d"), lambda: gflops("register_1d") / gflops("tiled"),
-    ),
+    "05b-range": (lambda: ms("coalesced"), lambda: at("memory/H200.json loops rows form=while ms")),
+    "06-means": (lambda: gflops("register_1d"), lambda: gflops("register_1d") / gflops("tiled")),
     "07-pad-matmul": (lambda: padded(False), lambda: padded(True)),
-    "07-seconds": (
-        lambda: transpose("no_tile"), lambda: transpose("tile"), lambda: transpose("padded"),
-        lambda: transpose("row_&_7"), lambda: transpose("copy"),
-        lambda: transpose("tile") / transpose("padded"),
-    ),
-    "08-faster": (
-        lambda: gflops("register_2d"),
-        lambda: gflops("tiled"),
-        lambda: gflops("register_2d") / gflops("tiled"),
-    ),
-    "09b-published": (
-        lambda: PUBLISHED_TWO_BUFFERS,
-        lambda: gflops("double_buffered") / gflops("warp_tiled"),
-    ),
+    "07-seconds": (lambda: transpose("no_tile"), lambda: transpose("tile"),
+        lambda: transpose("padded"), lambda: transpose("row_&_7"), lambda: transpose("copy"),
+        lambda: transpose("tile") / transpose("padded")),
+    "08-faster": (lambda: gflops("register_2d"), lambda: gflops("tiled"),
+        lambda: gflops("register_2d") / gflops("tiled")),
+    "09b-published": (lambda: PUBLISHED_TWO_BUFFERS,
+        lambda: gflops("double_buffered") / gflops("warp_tiled")),
     "09b-warps": (lambda: gflops("cp_async"),),
-    "10c-few": (
-        lambda: softmax_us("softmax_warps", "513_x_20011"),
-        lambda: softmax_us("softmax_tree", "513_x_20011"),
-    ),
+    "10c-few": (lambda: softmax_us("softmax_warps", "513_x_20011"),
+        lambda: softmax_us("softmax_tree", "513_x_20011")),
     "10c-once": (
         lambda: softmax_us("softmax_once", "4096_x_4096"),
         lambda: softmax_us("torch.softmax", "4096_x_4096"),
@@ -249,23 +231,17 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
         / softmax_us("softmax_once", "4096_x_4096"),
         lambda: 2 * 4 * 4096**2 / device("H200").dram_gb_per_s / 1e3,
     ),
-    "11b-fused": (
-        lambda: attention("exercise 11's solution"), lambda: attention("PyTorch, unfused"),
-        lambda: attention("attention_float32"),
+    "11b-fused": (lambda: attention("exercise 11's solution"),
+        lambda: attention("PyTorch, unfused"), lambda: attention("attention_float32"),
         lambda: attention("exercise 11's solution") / attention("PyTorch, unfused"),
         lambda: 4 * 4 * 8192**2 / device("H200").dram_gb_per_s / 1e6,
-        lambda: 4 * 8192**2 * 32 / device("H200").fp32_gflops / 1e6,
-    ),
-    "12-one-and-a-half": (
-        lambda: published("tiled") / published("coalesced"),
+        lambda: 4 * 8192**2 * 32 / device("H200").fp32_gflops / 1e6),
+    "12-one-and-a-half": (lambda: published("tiled") / published("coalesced"),
         lambda: published("register_1d") / published("tiled"),
-        lambda: published("register_2d") / published("tiled"),
-    ),
+        lambda: published("register_2d") / published("tiled")),
     "12-climb": (lambda: gflops("tma_bf16") / 1000,),
-    "12-fuse": (
-        lambda: ms("cuBLAS_bfloat16,_result_bfloat16", "cuBLAS"),
-        lambda: 2 * 2 * 4096**2 / at("H200.json measured_roofs dram_gb_per_s") / 1e6,
-    ),
+    "12-fuse": (lambda: ms("cuBLAS_bfloat16,_result_bfloat16", "cuBLAS"),
+        lambda: 2 * 2 * 4096**2 / at("H200.json measured_roofs dram_gb_per_s") / 1e6),
 }  # fmt: skip
 # What stands in a data sheet, or follows from one.
 OF_DATA_SHEETS = {"05b-edge", "06-smaller-blocks", "10-other-roof", "10c-least", "12-funnel"}

@@ -135,22 +135,19 @@ def test_the_first_page_of_the_book_follows(tmp_path: Path) -> None:
     assert "(20 points)" in page
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ('lessons = ["99"]', "`lessons`: there is no lesson '99'"),
-        ('lessons = ["05-02"]', "`lessons`: '05-02' ends before it begins."),
-        ("lessons = []", "`lessons` is []; write a list of lessons, such as"),
-        ('lessons = "05"', "`lessons` is '05'; write a list of lessons, such as"),
-        ('lessons = ["05", "05"]', "`lessons` has '05' twice"),
-        ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which belongs to lesson 07"),
-        ('lessons = ["05"]\ntasks = ["put_sevens"]', "there is no task 'put_sevens'; did you mean"),
-        ('lessons = ["05"]\ntasks = ["turn_tile"]', "turn_tile, which belongs to lesson 07; add"),
-        ('tasks = ["matmul_tiled"]', "`tasks` has matmul_tiled, which is graded; write it into"),
-        ("tasks = 3", "`tasks` is 3; write a list of tasks or lessons"),
-        ('exercises = ["convolve"]', "convolve is a task of lesson 05, and tasks are not graded"),
-    ],
-)
+@pytest.mark.parametrize(("text", "said"), [
+    ('lessons = ["99"]', "`lessons`: there is no lesson '99'"),
+    ('lessons = ["05-02"]', "`lessons`: '05-02' ends before it begins."),
+    ("lessons = []", "`lessons` is []; write a list of lessons, such as"),
+    ('lessons = "05"', "`lessons` is '05'; write a list of lessons, such as"),
+    ('lessons = ["05", "05"]', "`lessons` has '05' twice"),
+    ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which belongs to lesson 07"),
+    ('lessons = ["05"]\ntasks = ["put_sevens"]', "there is no task 'put_sevens'; did you mean"),
+    ('lessons = ["05"]\ntasks = ["turn_tile"]', "turn_tile, which belongs to lesson 07; add"),
+    ('tasks = ["matmul_tiled"]', "`tasks` has matmul_tiled, which is graded; write it into"),
+    ("tasks = 3", "`tasks` is 3; write a list of tasks or lessons"),
+    ('exercises = ["convolve"]', "convolve is a task of lesson 05, and tasks are not graded"),
+])  # fmt: skip
 def test_a_bad_line_is_one_sentence(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(CannotGrade) as caught:
         project(tmp_path, text)

@@ -12,20 +12,14 @@ from course_lib.questions import quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
 
 NUMBER = Number(
-    id="00-writers",
-    asks="Four threads run `out[2] = 7`. How many write?",
-    code="@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n",
-    unit="threads",
-    value=lambda: 4,
-    reveal="All {answer}.",
-    spoilers=("all four",),
-)
-CHOICE = Choose(
-    id="00-faster",
-    asks="Which?",
-    choices=(Choice("Rows.", "No."), Choice("Columns.", "Yes.", right=True)),
-    reveal="Those.",
-)
+    id="00-writers", asks="Four threads run `out[2] = 7`. How many write?",
+    code="@cuda.jit\ndef put_seven(out):\n    out[2] = 7\n", unit="threads", value=lambda: 4,
+    reveal="All {answer}.", spoilers=("all four",),
+)  # fmt: skip
+CHOICE = Choose(id="00-faster", asks="Which?", choices=(
+    Choice("Rows.", "No."),
+    Choice("Columns.", "Yes.", right=True),
+), reveal="Those.")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -61,14 +55,11 @@ def test_the_right_guesses_can_be_put_in():
     ]
 
 
-@pytest.mark.parametrize(
-    ("names", "lesson", "said"),
-    [
-        (["00-nobody"], "00", "cell here-00-nobody: lesson 00 has no prediction 00-nobody"),
-        (["00-writers"], "01", "lesson 01 has no prediction 00-writers"),
-        (["00-writers"] * 2, "00", "the prediction 00-writers is there twice"),
-    ],
-)
+@pytest.mark.parametrize(("names", "lesson", "said"), [
+    (["00-nobody"], "00", "cell here-00-nobody: lesson 00 has no prediction 00-nobody"),
+    (["00-writers"], "01", "lesson 01 has no prediction 00-writers"),
+    (["00-writers"] * 2, "00", "the prediction 00-writers is there twice"),
+])  # fmt: skip
 def test_an_author_s_error_is_named(names, lesson, said):
     with pytest.raises(BuildError, match=said):
         with_predictions(placed(*names), lesson)
@@ -79,14 +70,11 @@ def quick_check():
     return code(f'course_lib.quiz.ask("{name}")', "quiz", id="quiz")
 
 
-@pytest.mark.parametrize(
-    ("cell", "said"),
-    [
-        (code('course_lib.quiz.ask("00-faster")', "quiz", id="q"), "is a prediction: place it by"),
-        (code('x = 1\ncourse_lib.predict("00-faster", 1)', id="q"), "has a cell of its own"),
-        (code("x = 1", id="q"), "no `# PREDICT 00-faster` places it"),
-    ],
-)
+@pytest.mark.parametrize(("cell", "said"), [
+    (code('course_lib.quiz.ask("00-faster")', "quiz", id="q"), "is a prediction: place it by"),
+    (code('x = 1\ncourse_lib.predict("00-faster", 1)', id="q"), "has a cell of its own"),
+    (code("x = 1", id="q"), "no `# PREDICT 00-faster` places it"),
+])  # fmt: skip
 def test_a_prediction_out_of_place_is_named(cell, said):
     notebook = new([*with_predictions(placed("00-writers"), "00"), quick_check(), cell])
     assert any(said in complaint for complaint in quiz_rules(notebook, LESSONS[0]))

@@ -45,21 +45,18 @@ def test_good_notebooks_keep_every_rule(course, lesson_notebook, solution_notebo
 LONG = "\n".join(f"x{i} = {i}" for i in range(13))
 
 
-@every_case(
-    ("cell", "why"),
-    [
-        (code(LONG), "13 lines"),
-        (markdown("word " * 121), "121 words"),
-        (markdown("# A title"), "first level"),
-        (markdown("![](picture.png)"), "without alt text"),
-        (markdown("<details>\n<summary>Hint</summary>"), "fold is not closed"),
-        (markdown("x", "predcit"), "nothing knows the tag 'predcit'"),
-        (code("# nbval_check_output\n1"), "by a tag"),
-        (code("1", "nbval-check-output", "nbval-ignore-output"), "both compared and ignored"),
-        (code("1", "nbval-check-output") | {"execution_count": 1}, "nothing is printed"),
-        (code("%timeit f()", "computed"), "reads a clock"),
-    ],
-)
+@every_case(("cell", "why"), [
+    (code(LONG), "13 lines"),
+    (markdown("word " * 121), "121 words"),
+    (markdown("# A title"), "first level"),
+    (markdown("![](picture.png)"), "without alt text"),
+    (markdown("<details>\n<summary>Hint</summary>"), "fold is not closed"),
+    (markdown("x", "predcit"), "nothing knows the tag 'predcit'"),
+    (code("# nbval_check_output\n1"), "by a tag"),
+    (code("1", "nbval-check-output", "nbval-ignore-output"), "both compared and ignored"),
+    (code("1", "nbval-check-output") | {"execution_count": 1}, "nothing is printed"),
+    (code("%timeit f()", "computed"), "reads a clock"),
+])  # fmt: skip
 def test_a_broken_common_rule_is_named(cell, why):
     (complaint,) = common_rules(new([cell]))
     assert why in complaint
@@ -98,19 +95,16 @@ def crowd(notebook):
     notebook["cells"][2:2] = [markdown("Read on.", id=f"read-{n}") for n in range(6)]
 
 
-@pytest.mark.parametrize(
-    ("damage", "why"),
-    [
-        (fill("launch", f"{HEADER}\n\n- Read\n- Write"), "the header is the title and one line"),
-        (fill("setup", f"import os\nimport re\n{SETUP}"), "6 lines of setup; 5 are enough"),
-        (crowd, "8 cells stand before the first task"),
-        (fill("guess", "print(8)"), "placed by `# PREDICT NN-name`"),
-        (lambda notebook: notebook["cells"].remove(by_id(notebook, "teach")), "You can now teach"),
-        (lambda notebook: by_id(notebook, "count")["metadata"].clear(), "tagged `count`"),
-        (fill("count", "print(3)"), "asserts nothing"),
-        (lambda notebook: notebook["cells"].pop(), "does not lead on"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "why"), [
+    (fill("launch", f"{HEADER}\n\n- Read\n- Write"), "the header is the title and one line"),
+    (fill("setup", f"import os\nimport re\n{SETUP}"), "6 lines of setup; 5 are enough"),
+    (crowd, "8 cells stand before the first task"),
+    (fill("guess", "print(8)"), "placed by `# PREDICT NN-name`"),
+    (lambda notebook: notebook["cells"].remove(by_id(notebook, "teach")), "You can now teach"),
+    (lambda notebook: by_id(notebook, "count")["metadata"].clear(), "tagged `count`"),
+    (fill("count", "print(3)"), "asserts nothing"),
+    (lambda notebook: notebook["cells"].pop(), "does not lead on"),
+])  # fmt: skip
 def test_a_damaged_do_first_lesson_is_named(second, damage, why):
     notebook = do_first()
     damage(notebook)
@@ -137,37 +131,31 @@ def drop(name):
     return lambda notebook: notebook["cells"].remove(by_id(notebook, name))
 
 
-@pytest.mark.parametrize(
-    ("damage", "why"),
-    [
-        (change("answer", "# EXERCISE mat_add", "# EXERCISE mat_sub"), "answers mat_sub instead"),
-        (change("answer", "def mat_add", "def add"), "defines no function of that name"),
-        (change("answer", "(A, B, C)", "(A, B)"), "should read mat_add(A, B, C)"),
-        (change("answer", '"""C = A + B, element by element."""', "pass"), "needs a docstring"),
-        (change("answer", "BEGIN", "START"), "nothing between markers"),
-        (drop("check"), "after the answer: one cell, tagged `check`"),
-        (drop("hint-2"), "2 hints"),
-        (change("hint-2", "Hint 2", "Hint 3"), "in this order"),
-        (change("hint-3", "the idea", "the code"), "instead of 'Hint 3: the idea'"),
-        (change("hint-1", "Think", "<summary>Hint 2: again</summary> Think"), "share a cell"),
-        (change("hint-1", "Think", "```\ncode\n```\nThink"), "shows code"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "why"), [
+    (change("answer", "# EXERCISE mat_add", "# EXERCISE mat_sub"), "answers mat_sub instead"),
+    (change("answer", "def mat_add", "def add"), "defines no function of that name"),
+    (change("answer", "(A, B, C)", "(A, B)"), "should read mat_add(A, B, C)"),
+    (change("answer", '"""C = A + B, element by element."""', "pass"), "needs a docstring"),
+    (change("answer", "BEGIN", "START"), "nothing between markers"),
+    (drop("check"), "after the answer: one cell, tagged `check`"),
+    (drop("hint-2"), "2 hints"),
+    (change("hint-2", "Hint 2", "Hint 3"), "in this order"),
+    (change("hint-3", "the idea", "the code"), "instead of 'Hint 3: the idea'"),
+    (change("hint-1", "Think", "<summary>Hint 2: again</summary> Think"), "share a cell"),
+    (change("hint-1", "Think", "```\ncode\n```\nThink"), "shows code"),
+])  # fmt: skip
 def test_a_damaged_solution_is_named(course, solution_notebook, damage, why):
     damage(solution_notebook)
     complaints = list(solution_rules(solution_notebook, course.lessons[0]))
     assert len(complaints) == 1 and why in complaints[0]
 
 
-@pytest.mark.parametrize(
-    ("damage", "why"),
-    [
-        (change("statement", "Add", "Subtract"), "cell statement is not what"),
-        (drop("hint-3"), "6 cells instead of the solution's 7"),
-        (change("answer", "# your code here", "# yours"), "takes more than adding lines"),
-        (lambda notebook: by_id(notebook, "check").update(execution_count=2), "without outputs"),
-    ],
-)
+@pytest.mark.parametrize(("damage", "why"), [
+    (change("statement", "Add", "Subtract"), "cell statement is not what"),
+    (drop("hint-3"), "6 cells instead of the solution's 7"),
+    (change("answer", "# your code here", "# yours"), "takes more than adding lines"),
+    (lambda notebook: by_id(notebook, "check").update(execution_count=2), "without outputs"),
+])  # fmt: skip
 def test_a_damaged_exercise_is_named(solution_notebook, damage, why):
     exercise = without_outputs(canonical(new(exercise_of(solution_notebook))))
     damage(exercise)
@@ -193,18 +181,15 @@ WHOLE = [*asking(*quick_checks(NUMBER)), *predicting(*predictions(NUMBER))]
 QUIZ = asking(*quick_checks(NUMBER))
 
 
-@every_case(
-    ("cells", "complaints"),
-    [
-        (WHOLE, []),
-        ([*WHOLE, WHOLE[0]], [f"{WHOLE[0]['id']!r} is asked 2 times"]),
-        ([*WHOLE, *asking("04-bk")], ["lesson 12 has no question '04-bk'"]),
-        ([code("\n".join(map(source, QUIZ)), "quiz", id="all"), *WHOLE[len(QUIZ) :]], []),
-        (WHOLE[1:], [f"{WHOLE[0]['id']!r} is written, and no cell asks it"]),
-        ([*WHOLE, code("x = 19", "quiz", id="x")], ["cell x: nothing but lines as"]),
-        ([*WHOLE[1:], *asking(WHOLE[0]["id"], tag="")], ["not tagged `quiz`", "no cell asks it"]),
-    ],
-)
+@every_case(("cells", "complaints"), [
+    (WHOLE, []),
+    ([*WHOLE, WHOLE[0]], [f"{WHOLE[0]['id']!r} is asked 2 times"]),
+    ([*WHOLE, *asking("04-bk")], ["lesson 12 has no question '04-bk'"]),
+    ([code("\n".join(map(source, QUIZ)), "quiz", id="all"), *WHOLE[len(QUIZ) :]], []),
+    (WHOLE[1:], [f"{WHOLE[0]['id']!r} is written, and no cell asks it"]),
+    ([*WHOLE, code("x = 19", "quiz", id="x")], ["cell x: nothing but lines as"]),
+    ([*WHOLE[1:], *asking(WHOLE[0]["id"], tag="")], ["not tagged `quiz`", "no cell asks it"]),
+])  # fmt: skip
 def test_what_is_amiss_is_named(cells, complaints):
     found = list(quiz_rules(new(cells), lesson(NUMBER)))
     assert len(found) == len(complaints)
@@ -225,21 +210,18 @@ def complaints(output: dict, *names: str) -> list[str]:
     return list(blemishes(new([cell])))
 
 
-@every_case(
-    ("output", "why"),
-    [
-        (stream("<Kernel at 0x7f3a12bc40>"), "address in memory"),
-        (stream("see /tmp/ipykernel_123/4.py"), "path of this machine"),
-        (stream("C:\\Users\\me"), "path of this machine"),
-        (stream("median 1.25 ms"), "a time"),
-        (stream("took 3 s."), "a time"),
-        (stream("12,000 µs"), "a time"),
-        (stream("Warning: old", "stderr"), "stderr"),
-        ({"output_type": "error", "ename": "ValueError", "evalue": ""}, "exception is stored"),
-        (picture(""), "without alt text"),
-        (picture("a plot"), "without alt text"),
-    ],
-)
+@every_case(("output", "why"), [
+    (stream("<Kernel at 0x7f3a12bc40>"), "address in memory"),
+    (stream("see /tmp/ipykernel_123/4.py"), "path of this machine"),
+    (stream("C:\\Users\\me"), "path of this machine"),
+    (stream("median 1.25 ms"), "a time"),
+    (stream("took 3 s."), "a time"),
+    (stream("12,000 µs"), "a time"),
+    (stream("Warning: old", "stderr"), "stderr"),
+    ({"output_type": "error", "ename": "ValueError", "evalue": ""}, "exception is stored"),
+    (picture(""), "without alt text"),
+    (picture("a plot"), "without alt text"),
+])  # fmt: skip
 def test_what_may_not_be_stored(output, why):
     (complaint,) = complaints(output)
     assert complaint.startswith("cell here: ") and why in complaint

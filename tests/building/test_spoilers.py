@@ -39,41 +39,31 @@ def test_a_prediction_lists_what_would_spoil_it(pieces, aloud, name):
     assert any(found(each, text) for each in spoilers for text in aloud[place:])
 
 
-@every_case(
-    ("spoiler", "text", "is_found"),
-    [
-        ("all four", "It is **all** `four` of them.", True),
-        ("all four", "ALL\nfour", True),
-        ("all four", "all fourteen", False),
-        ("12", "112 or 12.", True),
-        ("12", "1,120", False),
-        ("out[2]", "it writes `out[2]` twice", True),
-        (re.compile(r"\b12 (bytes|B)\b"), "asks for 12 BYTES", True),
-        (re.compile(r"\b12 (bytes|B)\b"), "asks for 12 bits", False),
-    ],
-)
+@every_case(("spoiler", "text", "is_found"), [
+    ("all four", "It is **all** `four` of them.", True),
+    ("all four", "ALL\nfour", True),
+    ("all four", "all fourteen", False),
+    ("12", "112 or 12.", True),
+    ("12", "1,120", False),
+    ("out[2]", "it writes `out[2]` twice", True),
+    (re.compile(r"\b12 (bytes|B)\b"), "asks for 12 BYTES", True),
+    (re.compile(r"\b12 (bytes|B)\b"), "asks for 12 bits", False),
+])  # fmt: skip
 def test_a_spoiler_is_found_however_it_is_written(spoiler, text, is_found):
     assert bool(found(spoiler, read_aloud(text))) == is_found
 
 
 NUMBER = Number(
-    id="00-writers",
-    asks="How many write?",
-    unit="threads",
-    value=lambda: 4,
-    reveal="All {answer} do.",
-    spoilers=("all 4", re.compile(r"every thread")),
-)
+    id="00-writers", asks="How many write?", unit="threads", value=lambda: 4,
+    reveal="All {answer} do.", spoilers=("all 4", re.compile(r"every thread")),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("texts", "said"),
-    [
-        (["How many?", "REVEAL", "All 4 do, every thread."], []),
-        (["So all 4 write.", "REVEAL"], ["there 0 spoils 00-writers: “So all 4 write.”"]),
-        (["Every thread does.", "x", "REVEAL", "REVEAL"], ["there 0 spoils"] * 2),
-    ],
-)
+@pytest.mark.parametrize(("texts", "said"), [
+    (["How many?", "REVEAL", "All 4 do, every thread."], []),
+    (["So all 4 write.", "REVEAL"], ["there 0 spoils 00-writers: “So all 4 write.”"]),
+    (["Every thread does.", "x", "REVEAL", "REVEAL"], ["there 0 spoils"] * 2),
+])  # fmt: skip
 def test_what_comes_too_early_is_quoted_with_its_place(texts, said):
     pieces = [
         ShownPiece(

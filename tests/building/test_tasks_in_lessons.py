@@ -12,14 +12,11 @@ def lesson(*placed: str) -> list[Cell]:
     return [code(imports, id="i"), *lines, markdown("Next.", id="n")]
 
 
-@pytest.mark.parametrize(
-    ("placed", "number", "words"),
-    [
-        (("put_eight",), "00", "there is no task put_eight"),
-        (("put_seven", "put_seven"), "00", "is there twice"),
-        (("put_seven",), "01", "belongs to lesson 00"),
-    ],
-)
+@pytest.mark.parametrize(("placed", "number", "words"), [
+    (("put_eight",), "00", "there is no task put_eight"),
+    (("put_seven", "put_seven"), "00", "is there twice"),
+    (("put_seven",), "01", "belongs to lesson 00"),
+])  # fmt: skip
 def test_a_task_that_cannot_stand_there_is_told(placed, number, words):
     with pytest.raises(BuildError, match=words):
         with_tasks(lesson(*placed), number)

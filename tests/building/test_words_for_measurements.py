@@ -147,8 +147,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("06-means", "`register_1d` has half the warps and more than twice the speed",
      lambda: 2 < times("register_1d", "tiled") < 2.5),
     ("06-means", "The next kernel of lesson 08 halves the occupancy again",
-     lambda: 2 * occupancy("H200", 256, 128, 8192).share
-     == occupancy("H200", 512, 44, 4096).share),
+     lambda: 2 * occupancy("H200", 256, 128, 8192).share == occupancy("H200", 512, 44, 4096).share),
     ("01", "the peak in lesson 00 was only half as high.",
      lambda: 2 * int(str(limits_of_addition()["peak"])) == device("H200").fp32_gflops),
     ("03", "compiles each iteration to 36 instructions",
@@ -157,8 +156,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: 1.9 < in_forms("Numba, range") / in_forms("Numba, while") < 2.2),
     ("05b", "even without the cost of loops, tiles gained far less than a factor of 32",
      lambda: levels("coalesced").ms / levels("tiled").ms < 2),
-    ("05b-faster", "there `range` costs little",
-     lambda: times("tiled_while", "tiled") < 1.15),
+    ("05b-faster", "there `range` costs little", lambda: times("tiled_while", "tiled") < 1.15),
 ]  # fmt: skip
 
 

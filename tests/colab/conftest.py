@@ -1,7 +1,5 @@
 """These tests are about the environment with Colab's versions, and are collected only in it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

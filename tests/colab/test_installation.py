@@ -1,7 +1,5 @@
 """Installing the course on Colab must change no package that Colab has."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

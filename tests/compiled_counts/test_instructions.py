@@ -1,7 +1,5 @@
 """What single machine instructions do, against Python's own unbounded integers and NumPy."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable
@@ -198,18 +196,14 @@ def test_a_multiply_add_is_rounded_once() -> None:
     assert found == np.float32(float(a) * float(b) - 1.0) != a * b + c
 
 
-@every_case(
-    "text, word, expected",
-    [
-        ("I2F.U32.RP R20, R2", 0xFFFFFFFF, 2.0**32),
-        ("I2FP.F32.S32 R20, R2", 0xFFFFFFFF, -1.0),
-        ("MUFU.RSQ R20, 4", 0, 0.5),
-        ("FADD R20, -RZ, |R2|", 0xC0000000, 2.0),
-        ("FFMA.SAT R20, R2, 1, 0.5", 0x40000000, 1.0),
-        ("FSEL R20, R2, +INF, !PT", 0, math.inf),
-    ],
-    ids=str,
-)  # fmt: skip
+@every_case("text, word, expected", [
+    ("I2F.U32.RP R20, R2", 0xFFFFFFFF, 2.0**32),
+    ("I2FP.F32.S32 R20, R2", 0xFFFFFFFF, -1.0),
+    ("MUFU.RSQ R20, 4", 0, 0.5),
+    ("FADD R20, -RZ, |R2|", 0xC0000000, 2.0),
+    ("FFMA.SAT R20, R2, 1, 0.5", 0x40000000, 1.0),
+    ("FSEL R20, R2, +INF, !PT", 0, math.inf),
+], ids=str)  # fmt: skip
 def test_floats(text: str, word: int, expected: float) -> None:
     warps = Warps()
     warps.put(2, [word] * LANES)
@@ -217,16 +211,12 @@ def test_floats(text: str, word: int, expected: float) -> None:
     assert np.uint32(warps.result()[0]).view(np.float32) == np.float32(expected)
 
 
-@every_case(
-    "text, value, expected",
-    [
-        ("F2I.TRUNC.NTZ R20, R2", -2.7, -2),
-        ("F2I.U32.TRUNC.NTZ R20, R2", -2.7, 0),
-        ("F2I.FLOOR.NTZ R20, R2", -2.7, -3),
-        ("F2I.TRUNC.NTZ R20, R2", 1e20, 2**31 - 1),
-    ],
-    ids=str,
-)  # fmt: skip
+@every_case("text, value, expected", [
+    ("F2I.TRUNC.NTZ R20, R2", -2.7, -2),
+    ("F2I.U32.TRUNC.NTZ R20, R2", -2.7, 0),
+    ("F2I.FLOOR.NTZ R20, R2", -2.7, -3),
+    ("F2I.TRUNC.NTZ R20, R2", 1e20, 2**31 - 1),
+], ids=str)  # fmt: skip
 def test_a_float_becomes_an_integer(text: str, value: float, expected: int) -> None:
     warps = Warps()
     warps.put(2, [int(np.float32(value).view(np.uint32))] * LANES)
@@ -234,16 +224,12 @@ def test_a_float_becomes_an_integer(text: str, value: float, expected: int) -> N
     assert warps.result()[0] == expected & LOW
 
 
-@every_case(
-    "text, source",
-    [
-        ("SHFL.DOWN PT, R20, R2, 0x10, 0x1f", lambda lane: lane + 16 if lane < 16 else lane),
-        ("SHFL.UP PT, R20, R2, 0x3, RZ", lambda lane: lane - 3 if lane >= 3 else lane),
-        ("SHFL.BFLY PT, R20, R2, 0x5, 0x1f", lambda lane: lane ^ 5),
-        ("SHFL.IDX PT, R20, R2, 0x2, 0x181f", lambda lane: lane // 8 * 8 + 2),
-    ],
-    ids=str,
-)  # fmt: skip
+@every_case("text, source", [
+    ("SHFL.DOWN PT, R20, R2, 0x10, 0x1f", lambda lane: lane + 16 if lane < 16 else lane),
+    ("SHFL.UP PT, R20, R2, 0x3, RZ", lambda lane: lane - 3 if lane >= 3 else lane),
+    ("SHFL.BFLY PT, R20, R2, 0x5, 0x1f", lambda lane: lane ^ 5),
+    ("SHFL.IDX PT, R20, R2, 0x2, 0x181f", lambda lane: lane // 8 * 8 + 2),
+], ids=str)  # fmt: skip
 def test_a_shuffle_stays_within_its_warp(text: str, source: Callable[[int], int]) -> None:
     warps = Warps()
     warps.do(text)

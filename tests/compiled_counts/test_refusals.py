@@ -1,7 +1,5 @@
 """What is said where a launch can't be counted as compiled: one sentence, with what to do."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers that are made to cost time or memory, by what they would exhaust."""
 
-from __future__ import annotations
-
 HEAD = (
     "import math\nimport numpy as np\nfrom numba import cuda, float32, int8\n"
     "from course_lib.intrinsics import *\n"
@@ -37,39 +35,27 @@ _CALLS = "@cuda.jit(device=True)\ndef f#(x):\n    return f&(x) + f&(x)"
 BODIES: dict[str, str] = {
     "endless": "while True:\n    pass",
     "endless where large": "x = 0\nLARGE:\n    while True:\n        x += 1\nOUT[0, 0] = x",
-    "near the budget": (
-        "x = IN[0, 0]\nLARGE:\n    for i in range(2500):\n"
-        "        x += IN[i % 2, i % 3]\nOUT[0, 0] = x"
-    ),
-    "stores near the budget": (
-        "LARGE:\n    for i in range(2500):\n"
-        "        OUT[i % OUT.shape[0], cuda.threadIdx.x % OUT.shape[1]] = i"
-    ),
-    "gathers": (
-        "t = cuda.grid(1)\nx = IN[0, 0]\nLARGE:\n    for i in range(2500):\n"
-        "        x += IN[(i * 7 + t * 13) % IN.shape[0], (t * i) % IN.shape[1]]\nOUT[0, 0] = x"
-    ),
+    "near the budget": ("x = IN[0, 0]\nLARGE:\n    for i in range(2500):\n"
+        "        x += IN[i % 2, i % 3]\nOUT[0, 0] = x"),
+    "stores near the budget": ("LARGE:\n    for i in range(2500):\n"
+        "        OUT[i % OUT.shape[0], cuda.threadIdx.x % OUT.shape[1]] = i"),
+    "gathers": ("t = cuda.grid(1)\nx = IN[0, 0]\nLARGE:\n    for i in range(2500):\n"
+        "        x += IN[(i * 7 + t * 13) % IN.shape[0], (t * i) % IN.shape[1]]\nOUT[0, 0] = x"),
     "long expressions": (
         "x = IN[0, 0]\nLARGE:\n    while True:\n        x = " + " + ".join(["IN[0, 0]"] * 50)
     ),
-    "divergent loops": (
-        "t = cuda.threadIdx.x\nx = 0\nLARGE:\n    for i in range(t * 1000):\n"
-        "        x += i % (t + 1)\nOUT[0, 0] = x"
-    ),
-    "barriers": (
-        "s = cuda.shared.array(1024, float32)\nfor i in range(100000):\n"
-        "    s[(cuda.threadIdx.x * i) % 1024] = i\n    cuda.syncthreads()"
-    ),
+    "divergent loops": ("t = cuda.threadIdx.x\nx = 0\nLARGE:\n    for i in range(t * 1000):\n"
+        "        x += i % (t + 1)\nOUT[0, 0] = x"),
+    "barriers": ("s = cuda.shared.array(1024, float32)\nfor i in range(100000):\n"
+        "    s[(cuda.threadIdx.x * i) % 1024] = i\n    cuda.syncthreads()"),
     "shared races": (
         "s = cuda.shared.array(1024, float32)\nt = cuda.threadIdx.x\nfor i in range(100000):\n"
         "    s[(t * i) % 1024] = s[(t * i * 7) % 1024]"
     ),
     "atomics": "while True:\n    x = cuda.atomic.add(OUT, (0, 0), 1)",
     "prints": "while True:\n    print('x' * 1, cuda.threadIdx.x)".replace(" * 1", ""),
-    "async copies": (
-        "s = cuda.shared.array(1024, float32)\nLARGE:\n    while True:\n"
-        "        cp_async4(s, cuda.threadIdx.x, IN, 0)\n        cp_async_commit()"
-    ),
+    "async copies": ("s = cuda.shared.array(1024, float32)\nLARGE:\n    while True:\n"
+        "        cp_async4(s, cuda.threadIdx.x, IN, 0)\n        cp_async_commit()"),
     "lines that store": _repeated("OUT[# % OUT.shape[0], 0] = 1", 1200),
     "lines at fault": _repeated("OUT[# + 100000, 0] = 1", 1200),
     "lines that race": (
@@ -80,14 +66,10 @@ BODIES: dict[str, str] = {
         + _repeated("s[# % 64] = cuda.threadIdx.x\ncuda.syncthreads()", 500)
     ),
     "variables": _repeated("v# = cuda.grid(1) + #", 2500) + "\nOUT[0, 0] = v3",
-    "local memory": (
-        "m = cuda.local.array(100000, float32)\nfor i in range(100000):\n"
-        "    m[i] = 1\nOUT[0, 0] = m[5]"
-    ),
-    "shared memory": (
-        "s = cuda.shared.array(48 * 1024, int8)\nfor i in range(10000):\n"
-        "    s[i] = 1\nOUT[0, 0] = s[5]"
-    ),
+    "local memory": ("m = cuda.local.array(100000, float32)\nfor i in range(100000):\n"
+        "    m[i] = 1\nOUT[0, 0] = m[5]"),
+    "shared memory": ("s = cuda.shared.array(48 * 1024, int8)\nfor i in range(10000):\n"
+        "    s[i] = 1\nOUT[0, 0] = s[5]"),
     "tuples": (
         "x = cuda.grid(1)\nt = (" + ", ".join(["x"] * 60) + ")\nfor i in range(100000):\n"
         "    u = t if x > 3 else t\n    y = t[x % 60]"
@@ -100,7 +82,7 @@ BODIES: dict[str, str] = {
         "x0 = 0\nfor _ in range(3):\n" + _repeated("    x# = x0 + #", 900) + "\nOUT[0, 0] = 1"
     ),
     "shuffles": "x = cuda.threadIdx.x\nwhile True:\n    x = cuda.match_any_sync(0xffffffff, x)",
-}
+}  # fmt: skip
 HEADS: dict[str, str] = {
     "functions that double": _doubling(_DEVICE, _CALLS, 15),
     "a giant tile": "BM = BN = TM = TN = 2**20\nBK = 8",

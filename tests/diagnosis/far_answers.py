@@ -6,8 +6,6 @@ goes. Not found, and so not here: sqrt, log2 or exp of a size, products and numb
 power that vanishes, sizes beyond what an emulator can launch.
 """
 
-from __future__ import annotations
-
 from textwrap import indent
 
 HEAD = """import math
@@ -212,10 +210,8 @@ COSTLY_BEYOND_A_SIZE = {
 
 HONEST = {
     "tiled": ("matmul_tiled", _tiled()),
-    "two barriers for one": (
-        "matmul_tiled",
-        _tiled(used=f"if K < 1000:\n            {WAIT}\n        else:\n            {WAIT}"),
-    ),
+    "two barriers for one": ("matmul_tiled",
+        _tiled(used=f"if K < 1000:\n            {WAIT}\n        else:\n            {WAIT}")),
     "naive": ("matmul_naive", _product(SUM + STORE)),
     "a sum of sums": (
         "matmul_naive",
@@ -233,10 +229,8 @@ else:
 C[row, col] = total
 """),
     ),
-    "backwards": (
-        "matmul_naive",
-        _product(SUM.replace("range(K)", "range(K - 1, -1, -1)") + STORE),
-    ),
+    "backwards": ("matmul_naive",
+        _product(SUM.replace("range(K)", "range(K - 1, -1, -1)") + STORE)),
     "in pairs": (
         "matmul_naive",
         _product("""odd = float32(0)
@@ -250,4 +244,4 @@ C[row, col] = total + odd
     ),
     "transposed": ("transpose_tiled", TURNED.format(test="M < 0")),
     "added": ("mat_add", ADDED.format(first="", add=ADD)),
-}
+}  # fmt: skip

@@ -3,8 +3,6 @@
 Not a test by itself; test_fuzz_examination.py starts it where atheris is installed.
 """
 
-from __future__ import annotations
-
 import sys
 
 import atheris

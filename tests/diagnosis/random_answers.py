@@ -1,7 +1,5 @@
 """Random answers: soup of words, random kernels from a small grammar, and damaged answers."""
 
-from __future__ import annotations
-
 import keyword
 import random
 import re
@@ -206,10 +204,6 @@ def _indented_otherwise(draw: random.Random, text: str) -> str:
 
 
 CHANGES = (
-    _without_a_line,
-    _with_a_line_twice,
-    _with_another_token,
-    _with_another_token,
-    _with_another_number,
-    _indented_otherwise,
-)
+    _without_a_line, _with_a_line_twice, _with_another_token, _with_another_token,
+    _with_another_number, _indented_otherwise,
+)  # fmt: skip

@@ -1,7 +1,5 @@
 """What Python lets pass and no GPU does is told plainly, at its line."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 
@@ -28,28 +26,16 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
     return examine_source("mat_add", text, debug=True), text.split("\n")
 
 
-@every_case(
-    ("body", "code", "words", "line"),
-    [
-        (f"{STORE}    return C\n", "compile-error", "refuses a kernel that returns", "return C"),
-        (
-            f"{STORE}        return x\n",
-            "compile-error",
-            "refuses a kernel that returns",
-            "return x",
-        ),
-        (f"    C.fill(0)\n{STORE}", "unsupported", "C.fill() works on whole", "C.fill(0)"),
-        (f"    s = A.sum()\n{STORE}", "unsupported", "A.sum() works on whole", "s = A.sum()"),
-        (f"    D = A.dot(B)\n{STORE}", "compile-error", "A.dot() works on whole", "D = A.dot(B)"),
-        (f"    D = A @ B\n{STORE}", "compile-error", "A @ B works on whole", "D = A @ B"),
-        (
-            "    for k in range(1):\n        C = A[y, x] + B[y, x]\n",
-            "incomplete-output",
-            "gives the name C a new meaning",
-            "C = A[y, x] + B[y, x]",
-        ),
-    ],
-)
+@every_case(("body", "code", "words", "line"), [
+    (f"{STORE}    return C\n", "compile-error", "refuses a kernel that returns", "return C"),
+    (f"{STORE}        return x\n", "compile-error", "refuses a kernel that returns", "return x"),
+    (f"    C.fill(0)\n{STORE}", "unsupported", "C.fill() works on whole", "C.fill(0)"),
+    (f"    s = A.sum()\n{STORE}", "unsupported", "A.sum() works on whole", "s = A.sum()"),
+    (f"    D = A.dot(B)\n{STORE}", "compile-error", "A.dot() works on whole", "D = A.dot(B)"),
+    (f"    D = A @ B\n{STORE}", "compile-error", "A @ B works on whole", "D = A @ B"),
+    ("    for k in range(1):\n        C = A[y, x] + B[y, x]\n", "incomplete-output",
+     "gives the name C a new meaning", "C = A[y, x] + B[y, x]"),
+])  # fmt: skip
 def test_told_at_its_line(body: str, code: str, words: str, line: str) -> None:
     report, lines = judged(body)
     [error] = report.errors

@@ -1,7 +1,5 @@
 """Slips in attention are told apart by the numbers that they leave."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -82,21 +80,14 @@ def test_every_idea_for_tensor_cores_computes_an_output() -> None:
             assert computed.shape == (70, 64), idea.says
 
 
-@every_case(
-    ("got", "code", "words"),
-    [
-        (tile_by_tile(32, Q, K, V, out=0), "missing-rescale", "output collected so far"),
-        (tile_by_tile(16, Q, K, V, total=0), "missing-rescale", "sum of the weights"),
-        (softmax(SCORES / np.sqrt(32)) @ V, "wrong-formula", "divided by 32"),
-        (softmax(SCORES, 0) @ V, "wrong-formula", "over the queries"),
-        (np.exp(SCORES) @ V, "wrong-formula", "never divided"),
-        (
-            tile_by_tile(32, Q, K, V, divides_each=True, again=True),
-            "wrong-formula",
-            "again at the end",
-        ),
-    ],
-)
+@every_case(("got", "code", "words"), [
+    (tile_by_tile(32, Q, K, V, out=0), "missing-rescale", "output collected so far"),
+    (tile_by_tile(16, Q, K, V, total=0), "missing-rescale", "sum of the weights"),
+    (softmax(SCORES / np.sqrt(32)) @ V, "wrong-formula", "divided by 32"),
+    (softmax(SCORES, 0) @ V, "wrong-formula", "over the queries"),
+    (np.exp(SCORES) @ V, "wrong-formula", "never divided"),
+    (tile_by_tile(32, Q, K, V, divides_each=True, again=True), "wrong-formula", "again at the end"),
+])  # fmt: skip
 def test_the_slip_behind_wrong_numbers(got: np.ndarray, code: str, words: str) -> None:
     idea = idea_behind(IDEAS, outcome(got), [])
     assert idea is not None

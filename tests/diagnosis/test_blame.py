@@ -1,7 +1,5 @@
 """The blame falls on the cause, in a true sentence, with a hint that leads to the change."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -104,16 +102,13 @@ def test_a_factor_is_told_where_it_comes_in(name: str) -> None:
 # --- the output does not depend on the input ----------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "depends"),
-    [
-        ([1, 2], [1, 2], False),
-        ([1, 2], [1, 3], True),
-        ([0, 0], [0, 0], True),
-        ([np.nan, 2], [np.nan, 2], True),
-        ([-7.25e3, 2], [np.nan, 2], False),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "depends"), [
+    ([1, 2], [1, 2], False),
+    ([1, 2], [1, 3], True),
+    ([0, 0], [0, 0], True),
+    ([np.nan, 2], [np.nan, 2], True),
+    ([-7.25e3, 2], [np.nan, 2], False),
+])  # fmt: skip
 def test_zeros_and_not_a_number_are_no_hardcoded_answer(
     first: list[float], second: list[float], depends: bool
 ) -> None:
@@ -275,15 +270,12 @@ if row < C.shape[0] and col < C.shape[1]:
     C[row, col] = A[row, col] + B[row, col]"""
 
 
-@pytest.mark.parametrize(
-    ("more", "wraps"),
-    [
-        ("row = int16(row)", True),
-        ("row = int16(cuda.blockIdx.y * 16 + cuda.threadIdx.y)", True),
-        ("lane = int8(cuda.threadIdx.x)", False),
-        ("row = cuda.blockIdx.y * 16 + int8(cuda.threadIdx.y)", False),
-    ],
-)
+@pytest.mark.parametrize(("more", "wraps"), [
+    ("row = int16(row)", True),
+    ("row = int16(cuda.blockIdx.y * 16 + cuda.threadIdx.y)", True),
+    ("lane = int8(cuda.threadIdx.x)", False),
+    ("row = cuda.blockIdx.y * 16 + int8(cuda.threadIdx.y)", False),
+])  # fmt: skip
 def test_a_narrow_index_is_told_where_it_grows(more: str, wraps: bool) -> None:
     report = judged("mat_add", ADD.format(more=more))
     assert [each.code for each in report.findings] == ["index-overflow"] * wraps
@@ -344,32 +336,20 @@ if row < C.shape[0] and col < C.shape[1]:
 IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 # An answer, what is changed in it, the code, and the text of the line that is told.
 OF_WAITS = {
-    "the last tile has no group after it": (
-        TASKS["two_stages"].another,
-        {"        else:\n            cp_async_commit()\n": ""},
-        "cp_async_wait(1)",
-    ),
-    "the wait comes before the next copy": (
-        TASKS["async_buffers"].answer,
-        {"cp_async_wait(0)": "cp_async_wait(1)"},
-        "cp_async_wait(1)",
-    ),
+    "the last tile has no group after it": (TASKS["two_stages"].another,
+        {"        else:\n            cp_async_commit()\n": ""}, "cp_async_wait(1)"),
+    "the wait comes before the next copy": (TASKS["async_buffers"].answer,
+        {"cp_async_wait(0)": "cp_async_wait(1)"}, "cp_async_wait(1)"),
     "the wait stands at the end of the loop": (
         right_answers_to("matmul_async")["waits_at_the_end"],
         {"+= a[i] * b[j]\n        cp_async_wait(0)": "+= a[i] * b[j]\n        cp_async_wait(2)"},
         "cp_async_wait(2)",
     ),
-    "nobody waits": (
-        TASKS["async_buffers"].answer,
-        {"        cp_async_wait(0)\n": ""},
-        "p, q = load4",
-    ),
-    "the other buffer is read, whose copy may go on": (
-        TASKS["two_stages"].another,
-        {"sums, sA[here], sB[here]": "sums, sA[1 - here], sB[1 - here]"},
-        "warp_product(sums",
-    ),
-}
+    "nobody waits": (TASKS["async_buffers"].answer, {"        cp_async_wait(0)\n": ""},
+        "p, q = load4"),
+    "the other buffer is read, whose copy may go on": (TASKS["two_stages"].another,
+        {"sums, sA[here], sB[here]": "sums, sA[1 - here], sB[1 - here]"}, "warp_product(sums"),
+}  # fmt: skip
 
 
 def first_of_changed(answer: str, changes: dict[str, str]) -> tuple[Finding, str]:
@@ -399,30 +379,17 @@ MOVES_IN = {"        put(sA, sB, now, coming)": "        put(sA, sB, 1 - now, co
 PIECES = right_answers_to("attention_mma")["textbook"]
 # The same of functions that are given: unchanged, they are not to blame.
 OF_GIVEN = {
-    "the buffer that is being multiplied is filled": (
-        TWO_BUFFERS,
-        MOVES_IN,
-        ("race-write-after-read", "put(sA, sB, 1 - now, coming)"),
-    ),
-    "the first tile moves in while all still clear both buffers": (
-        TWO_BUFFERS,
-        {
-            "    put(sA, sB, 0, bring(": "    sA[0, tid] = 0\n    put(sA, sB, 0, bring(",
-        },
-        ("race-write-after-write", "put(sA, sB, 0, bring("),
-    ),
-    "a tile begins beside the array": (
-        TWO_BUFFERS,
+    "the buffer that is being multiplied is filled": (TWO_BUFFERS, MOVES_IN,
+        ("race-write-after-read", "put(sA, sB, 1 - now, coming)")),
+    "the first tile moves in while all still clear both buffers": (TWO_BUFFERS,
+        {"    put(sA, sB, 0, bring(": "    sA[0, tid] = 0\n    put(sA, sB, 0, bring("},
+        ("race-write-after-write", "put(sA, sB, 0, bring(")),
+    "a tile begins beside the array": (TWO_BUFFERS,
         {"coming = bring(A, B, top, left,": "coming = bring(A, B, top - 1, left,"},
-        ("out-of-bounds-read", "coming = bring(A, B, top - 1, left, start + BK)"),
-    ),
-    "keys are overwritten while others read them": (
-        PIECES,
-        {
-            "S, sV)\n        cuda.syncthreads()": "S, sV)",
-        },
-        ("race-write-after-read", "start_copy(sK, KEYS, K, first)"),
-    ),
+        ("out-of-bounds-read", "coming = bring(A, B, top - 1, left, start + BK)")),
+    "keys are overwritten while others read them": (PIECES,
+        {"S, sV)\n        cuda.syncthreads()": "S, sV)"},
+        ("race-write-after-read", "start_copy(sK, KEYS, K, first)")),
     "a function of the student's own calls the given one": (
         TWO_BUFFERS,
         {
@@ -434,12 +401,10 @@ OF_GIVEN = {
         },
         ("race-write-after-read", "put(sA, sB, buffer, fours)"),
     ),
-    "the student's own lines in it are": (
-        TWO_BUFFERS,
+    "the student's own lines in it are": (TWO_BUFFERS,
         {"sA[buffer, cell + 32]": "sA[buffer, cell + 320]"},
-        ("out-of-bounds-write", "sA[buffer, cell + 320] = a1[m]"),
-    ),
-}
+        ("out-of-bounds-write", "sA[buffer, cell + 320] = a1[m]")),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", few(OF_GIVEN))

@@ -1,7 +1,5 @@
 """No answer costs more than a few seconds or a few hundred megabytes; budgets decide, no clock."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

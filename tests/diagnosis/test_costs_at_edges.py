@@ -105,22 +105,12 @@ def test_clamped_indices_and_a_rest_along_k_are_honest(tile: int) -> None:
         assert report.passed, str(report)
 
 
-@pytest.mark.parametrize(
-    ("exercise", "text", "codes"),
-    few([
-        (
-            "mat_add",
-            TURNED.format(name="mat_add", work=SUM),
-            {"uncoalesced-load", "uncoalesced-store"},
-        ),
-        (
-            "matmul_coalesced",
-            TURNED.format(name="matmul_coalesced", work=PRODUCT),
-            {"uncoalesced-load"},
-        ),
-        ("transpose_tiled", TRANSPOSE, {"uncoalesced-store"}),
-    ]),
-)  # fmt: skip
+@pytest.mark.parametrize(("exercise", "text", "codes"), few([
+    ("mat_add", TURNED.format(name="mat_add", work=SUM), {"uncoalesced-load", "uncoalesced-store"}),
+    ("matmul_coalesced", TURNED.format(name="matmul_coalesced", work=PRODUCT),
+     {"uncoalesced-load"}),
+    ("transpose_tiled", TRANSPOSE, {"uncoalesced-store"}),
+]))  # fmt: skip
 def test_neighbours_on_even_sizes_alone_are_none(exercise: str, text: str, codes: set[str]) -> None:
     for seed in SEEDS:
         report = examine_source(exercise, text, seed=seed, debug=True)

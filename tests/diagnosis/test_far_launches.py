@@ -3,8 +3,6 @@
 How many launches are counted is the same for every answer and from try to try.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -119,13 +119,10 @@ def test_what_is_read_and_not_used_is_no_part_of_the_result() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("task", "old", "new"),
-    [
-        ("double_matrix", "= 2 * A[row, column]", "*= 2"),
-        ("column_totals", "total += A[k, j]", "y[j] = total + A[k, j]"),
-    ],
-)
+@pytest.mark.parametrize(("task", "old", "new"), [
+    ("double_matrix", "= 2 * A[row, column]", "*= 2"),
+    ("column_totals", "total += A[k, j]", "y[j] = total + A[k, j]"),
+])  # fmt: skip
 def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: str) -> None:
     text = HEAD + TASKS[task].answer
     text = text.replace("y, x", "row, column").replace("x, y =", "column, row =")
@@ -135,18 +132,12 @@ def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: s
     assert "does not depend on any element of A." in found.message
 
 
-@pytest.mark.parametrize(
-    ("task", "old", "new", "hint"),
-    few([
-        ("squared_lengths", "384 * cuda.blockIdx.x", "0", "Which elements belong to block 0"),
-        (
-            "fetch_and_add",
-            "        if warp == 1 and",
-            "        cuda.syncthreads()\n        if warp == 1 and",
-            "Which buffer can be written while the other one is read?",
-        ),
-    ]),
-)  # fmt: skip
+@pytest.mark.parametrize(("task", "old", "new", "hint"), few([
+    ("squared_lengths", "384 * cuda.blockIdx.x", "0", "Which elements belong to block 0"),
+    ("fetch_and_add", "        if warp == 1 and",
+     "        cuda.syncthreads()\n        if warp == 1 and",
+     "Which buffer can be written while the other one is read?"),
+]))  # fmt: skip
 def test_the_question_fits_what_was_written(task: str, old: str, new: str, hint: str) -> None:
     found, _ = first(task, old, new)
     assert found.hint.startswith(hint)

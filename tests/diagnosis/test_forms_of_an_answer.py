@@ -1,7 +1,5 @@
 """What an answer is given as is told for what it is: other parameters, decorators, no function."""
 
-from __future__ import annotations
-
 from every_case import every_case
 
 from course_lib.checking import examine_source
@@ -16,8 +14,7 @@ FORMS = {
     "one parameter too few": (
         "@cuda.jit\ndef mat_add(A, B):\n    x, y = cuda.grid(2)\n    t = A[y, x] + B[y, x]\n",
         "invalid-launch", "mat_add takes (A, B)", "def mat_add"),
-    "one too many": (
-        "@cuda.jit\ndef mat_add(A, B, C, D):\n    t = A[0, 0] + B[0, 0]\n",
+    "one too many": ("@cuda.jit\ndef mat_add(A, B, C, D):\n    t = A[0, 0] + B[0, 0]\n",
         "invalid-launch", "mat_add takes (A, B, C, D)", "def mat_add"),
     "async": (f"@cuda.jit\nasync def mat_add(A, B, C):{BODY}", "missing-answer", "async def", ""),
     "an object": (
@@ -31,8 +28,7 @@ FORMS = {
         "unsupported", "keyword-only", "def mat_add"),
     "an unknown option": (
         f"@cuda.jit(foo=3)\ndef mat_add(A, B, C):{BODY}", "compile-error", "option foo", "@cuda"),
-    "a misspelt option": (
-        f"mat_add = 1\n\n\n@cuda.jit(fastmat=True)\ndef mat_add(A, B, C):{BODY}",
+    "a misspelt option": (f"mat_add = 1\n\n\n@cuda.jit(fastmat=True)\ndef mat_add(A, B, C):{BODY}",
         "compile-error", "no option fastmat", "@cuda"),
     "another number of axes": (
         f'@cuda.jit("void(float32[:], float32[:], float32[:])")\ndef mat_add(A, B, C):{BODY}',
@@ -46,13 +42,10 @@ FORMS = {
     "a type that is none": (
         f'@cuda.jit("void(flot32[:,:], float32[:,:], float32[:,:])")\ndef mat_add(A, B, C):{BODY}',
         "compile-error", "flot32 is not a type", "@cuda"),
-    "a false assertion": (
-        f"@cuda.jit\ndef mat_add(A, B, C):\n    assert False{BODY}",
+    "a false assertion": (f"@cuda.jit\ndef mat_add(A, B, C):\n    assert False{BODY}",
         "raised-exception", "raises AssertionError", "assert"),
-    "an exception for some": (
-        f"@cuda.jit\ndef mat_add(A, B, C):\n    if cuda.threadIdx.x > 8:\n"
-        f"        raise ValueError{BODY}",
-        "raised-exception", "raises ValueError", "raise"),
+    "an exception for some": (f"@cuda.jit\ndef mat_add(A, B, C):\n    if cuda.threadIdx.x > 8:\n"
+        f"        raise ValueError{BODY}", "raised-exception", "raises ValueError", "raise"),
 }  # fmt: skip
 
 

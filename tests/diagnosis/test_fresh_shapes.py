@@ -1,7 +1,5 @@
 """A seed other than 0 draws shapes that nobody has seen, of the same kinds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case

@@ -1,7 +1,5 @@
 """Whatever the text, an examination ends, raises nothing, and says the same twice."""
 
-from __future__ import annotations
-
 import os
 import random
 import subprocess

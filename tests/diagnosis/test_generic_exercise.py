@@ -1,7 +1,5 @@
 """An exercise that is one entry of the curriculum is judged as all others are."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import replace
@@ -19,40 +17,20 @@ from course_lib.registry.entry_checks import BadEntry
 
 POINTS = {"right": 4, "bounds": 2, "coalesced": 2, "float32": 2}
 MAT_SCALE_ROWS = Exercise(
-    id="mat_scale_rows",
-    title="Scale each row",
-    lesson="00",
-    parameters=("A", "s", "B"),
-    output="B",
-    points=POINTS,
-    reference=lambda A, s: A * s[:, None],
-    shapes=("M,N", "M", "M,N"),
+    id="mat_scale_rows", title="Scale each row", lesson="00", parameters=("A", "s", "B"),
+    output="B", points=POINTS, reference=lambda A, s: A * s[:, None], shapes=("M,N", "M", "M,N"),
     formula="B[row, column] = s[row] * A[row, column]",
-)
+)  # fmt: skip
 SAXPY = Exercise(
-    id="saxpy",
-    title="A multiple of one vector, and another",
-    lesson="00",
-    parameters=("a", "x", "y", "z"),
-    output="z",
-    block=(128,),
-    points=POINTS,
-    reference=lambda a, x, y: a * x + y,
-    shapes=("", "n", "n", "n"),
-    formula="z = a * x + y",
-)
+    id="saxpy", title="A multiple of one vector, and another", lesson="00",
+    parameters=("a", "x", "y", "z"), output="z", block=(128,), points=POINTS,
+    reference=lambda a, x, y: a * x + y, shapes=("", "n", "n", "n"), formula="z = a * x + y",
+)  # fmt: skip
 ROW_SUMS = Exercise(
-    id="row_sums",
-    title="The sum of each row",
-    lesson="00",
-    parameters=("A", "y"),
-    output="y",
-    block=(64,),
-    points={"right": 5, "bounds": 3, "float32": 2},
-    reference=lambda A: A.sum(axis=1),
-    shapes=("M,N", "M"),
-    formula="y[row] = the sum of row `row` of A",
-)
+    id="row_sums", title="The sum of each row", lesson="00", parameters=("A", "y"), output="y",
+    block=(64,), points={"right": 5, "bounds": 3, "float32": 2}, reference=lambda A: A.sum(axis=1),
+    shapes=("M,N", "M"), formula="y[row] = the sum of row `row` of A",
+)  # fmt: skip
 
 HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\n"
 SCALE = HEAD + (
@@ -142,17 +120,14 @@ def outer(A: np.ndarray, s: np.ndarray) -> np.ndarray:
     return A.T * s
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"reference": outer}, "for M = 3, N = 5 `reference` gives shape (5, 3), and by `shapes`"),
-        ({"reference": lambda A, s: A * s}, "for M = 3, N = 5 `reference` fails (ValueError: "),
-        ({"reference": lambda A: A}, "for M = 3, N = 5 `reference` fails (TypeError: "),
-        ({"reference": lambda A, s: "text"}, "for M = 3, N = 5 `reference` fails (ValueError: "),
-        ({"reference": lambda A, s: np.log(A) * s[:, None]}, "numbers that are not finite"),
-        ({"reference": None, "shapes": ()}, "there is no `reference`"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "words"), [
+    ({"reference": outer}, "for M = 3, N = 5 `reference` gives shape (5, 3), and by `shapes`"),
+    ({"reference": lambda A, s: A * s}, "for M = 3, N = 5 `reference` fails (ValueError: "),
+    ({"reference": lambda A: A}, "for M = 3, N = 5 `reference` fails (TypeError: "),
+    ({"reference": lambda A, s: "text"}, "for M = 3, N = 5 `reference` fails (ValueError: "),
+    ({"reference": lambda A, s: np.log(A) * s[:, None]}, "numbers that are not finite"),
+    ({"reference": None, "shapes": ()}, "there is no `reference`"),
+])  # fmt: skip
 def test_a_reference_that_does_not_fit_is_told_at_its_line(
     monkeypatch: pytest.MonkeyPatch, changes: dict, words: str
 ) -> None:
@@ -173,17 +148,12 @@ def test_the_courses_own_references_fit(exercise: Exercise) -> None:
 
 
 SUM_OF_SMALLER = Exercise(
-    id="sum_of_smaller",
-    title="The smaller of two, summed",
-    lesson="00",
-    parameters=("x", "z", "y"),
-    output="y",
-    block=(64,),
+    id="sum_of_smaller", title="The smaller of two, summed", lesson="00",
+    parameters=("x", "z", "y"), output="y", block=(64,),
     points={"right": 5, "bounds": 3, "float32": 2},
-    reference=lambda x, z: np.minimum(x[:, None], z).sum(axis=1),
-    shapes=("M", "N", "M"),
+    reference=lambda x, z: np.minimum(x[:, None], z).sum(axis=1), shapes=("M", "N", "M"),
     formula="y[i] = the sum of min(x[i], z[j]) over j",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", [1, 3])

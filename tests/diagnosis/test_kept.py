@@ -1,7 +1,5 @@
 """Faults of the emulator and the cause of wrong numbers -> what is told of them: causes alone."""
 
-from __future__ import annotations
-
 from every_case import every_case
 
 from course_lib.diagnosis.faults.traced import keep_causes, once
@@ -17,18 +15,15 @@ INDEX, SUM = finding("wrong-index", "…", 4), finding("accumulator-error", "…
 MISSING = finding("incomplete-output", "…", 7)
 
 
-@every_case(
-    ("faults", "cause", "told"),
-    [
-        ([READ, TWICE], INDEX, [INDEX]),
-        ([RACE], INDEX, [RACE]),  # numbers are worth nothing where shared memory is in disorder
-        ([WRITE], MISSING, [WRITE]),
-        ([], MISSING, [MISSING]),
-        ([WRITE], SUM, [WRITE, SUM]),  # a wrong sum excuses no missing test
-        ([APART, LATER, RACE], None, [APART]),
-        ([SLOW], INDEX, [INDEX, SLOW]),
-    ],
-)
+@every_case(("faults", "cause", "told"), [
+    ([READ, TWICE], INDEX, [INDEX]),
+    ([RACE], INDEX, [RACE]),  # numbers are worth nothing where shared memory is in disorder
+    ([WRITE], MISSING, [WRITE]),
+    ([], MISSING, [MISSING]),
+    ([WRITE], SUM, [WRITE, SUM]),  # a wrong sum excuses no missing test
+    ([APART, LATER, RACE], None, [APART]),
+    ([SLOW], INDEX, [INDEX, SLOW]),
+])  # fmt: skip
 def test_causes_are_told(faults: list[Finding], cause: Finding | None, told: list[Finding]) -> None:
     assert keep_causes(faults, cause, "C") == told
 

@@ -109,12 +109,9 @@ def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) ->
     assert f"blocks of {size} x {size} threads" in str(report)
 
 
-@pytest.mark.parametrize(
-    "unused",
-    few(
-        ["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"], slow=2
-    ),
-)
+@pytest.mark.parametrize("unused", few([
+    "TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3",
+], slow=2))  # fmt: skip
 def test_what_the_kernel_does_not_use_changes_nothing(unused: str) -> None:
     report = tiled(f"BLOCKS = 16\n{unused}", "BLOCKS")
     assert report.passed and report.launched is None, str(report)
@@ -155,17 +152,11 @@ def test_an_array_larger_than_the_tile_is_no_other_tile() -> None:
 # --- constants that are offered --------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("constants", "block"),
-    few(
-        [
-            ("TILE = 16", (16, 16)),
-            ("TILE = 16\nBLOCK = (16, 4)", (16, 4)),
-            ("TILE = 32\nBLOCK = (32, 8)", (32, 8)),
-        ],
-        2,
-    ),
-)
+@pytest.mark.parametrize(("constants", "block"), few([
+    ("TILE = 16", (16, 16)),
+    ("TILE = 16\nBLOCK = (16, 4)", (16, 4)),
+    ("TILE = 32\nBLOCK = (32, 8)", (32, 8)),
+], 2))  # fmt: skip
 def test_offered_constants_change_the_launch(constants: str, block: tuple[int, ...]) -> None:
     report = transpose(constants)
     assert report.numbers_right, str(report)  # rows of 17 words have their bank conflicts
@@ -193,16 +184,13 @@ def test_the_callers_block_is_told() -> None:
     assert "Launched in blocks of 32 x 4 threads, as asked for." in str(report)
 
 
-@pytest.mark.parametrize(
-    ("constants", "words"),
-    [
-        ("TILE = 64", "4096 threads"),
-        ("TILE = 0", "TILE = 0"),
-        ("TILE = '16'", "TILE = '16'"),
-        ("TILE = 16\nBLOCK = (64, 32)", "2048 threads"),
-        ("TILE = 16\nBLOCK = (16, -1)", "-1"),
-    ],
-)
+@pytest.mark.parametrize(("constants", "words"), [
+    ("TILE = 64", "4096 threads"),
+    ("TILE = 0", "TILE = 0"),
+    ("TILE = '16'", "TILE = '16'"),
+    ("TILE = 16\nBLOCK = (64, 32)", "2048 threads"),
+    ("TILE = 16\nBLOCK = (16, -1)", "-1"),
+])  # fmt: skip
 def test_a_wrong_size_gets_one_sentence(constants: str, words: str) -> None:
     text = TILED.format(constants=constants, T="TILE", padded="TILE")
     if "BLOCK" in constants:
@@ -218,20 +206,17 @@ def test_a_block_of_other_axes_is_told_where_it_is_used() -> None:
     assert "BLOCK = (32, 8, 1) has not as many sizes as these blocks." in str(report)
 
 
-@every_case(
-    ("shapes", "side"),
-    [
-        ([(16, 16), (16, 17)], 16),
-        ([(8, 8)], 8),
-        ([(2, 16, 16), (16, 17)], 16),
-        ([(1024,)], 32),
-        ([(16 * 17,)], 16),
-        ([(16, 8), (8, 16)], None),
-        ([(16, 16), (32, 32)], None),
-        ([(64, 64)], None),
-        ([], None),
-    ],
-)
+@every_case(("shapes", "side"), [
+    ([(16, 16), (16, 17)], 16),
+    ([(8, 8)], 8),
+    ([(2, 16, 16), (16, 17)], 16),
+    ([(1024,)], 32),
+    ([(16 * 17,)], 16),
+    ([(16, 8), (8, 16)], None),
+    ([(16, 16), (32, 32)], None),
+    ([(64, 64)], None),
+    ([], None),
+])  # fmt: skip
 def test_the_tile_that_shared_arrays_hold(shapes: list[tuple[int, ...]], side: int | None) -> None:
     assert tile_of(shapes) == side
 

@@ -1,7 +1,5 @@
 """Answers that are right only up to a size: found, and told with the number and its line."""
 
-from __future__ import annotations
-
 from textwrap import indent
 
 import numpy as np
@@ -51,11 +49,8 @@ LOOP, TEST, INDEX = "wrong-loop-bound", "wrong-bounds-check", "wrong-index"
 # Ways to write a limit in the sum or at the store, and what it is called, where that is certain.
 IN_THE_SUM = {
     "fixed range": (f"for k in range(LIMIT):\n    if k < K: {ADD}", LOOP),
-    "fixed range, no branch": (
-        "for k in range(LIMIT):\n"
-        "    total += A[row, min(k, K - 1)] * B[min(k, K - 1), col] * float32(k < K)",
-        LOOP,
-    ),
+    "fixed range, no branch": ("for k in range(LIMIT):\n"
+        "    total += A[row, min(k, K - 1)] * B[min(k, K - 1), col] * float32(k < K)", LOOP),
     "fixed range, downwards": (f"for k in range(LIMIT - 1, -1, -1):\n    if k < K: {ADD}", LOOP),
     "fixed range with break": (f"for k in range(LIMIT):\n    if k == K: break\n    {ADD}", LOOP),
     "while with a number": (f"k = 0\nwhile k < K and k < LIMIT:\n    {ADD}\n    k += 1", LOOP),
@@ -66,12 +61,9 @@ IN_THE_SUM = {
     "remainder": (TOTAL.replace("k]", "k % LIMIT]").replace("[k,", "[k % LIMIT,"), INDEX),
     "quotient": (f"for k in range(K):\n    if k // LIMIT == 0: {ADD}", None),
     "one element left out": (f"for k in range(K):\n    if k != LIMIT: {ADD}", TEST),
-    "another way for long sums": (
-        "for k in range(K):\n    if K > LIMIT:\n"
-        f"        total += A[row, k] * B[0, col]\n    else: {ADD}",
-        TEST,
-    ),
-}
+    "another way for long sums": ("for k in range(K):\n    if K > LIMIT:\n"
+        f"        total += A[row, k] * B[0, col]\n    else: {ADD}", TEST),
+}  # fmt: skip
 AT_THE_STORE = {
     "rows": "if row < LIMIT",
     "columns": "if not col >= LIMIT",
@@ -274,18 +266,15 @@ def test_a_part_of_an_array_hides_no_index_of_the_same_line() -> None:
     assert [20, 40] in reached
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "for i in range(0, n, 4): store4(row, i, (x[0], x[1], x[2], x[3]))",
-        """
+@pytest.mark.parametrize("body", [
+    "for i in range(0, n, 4): store4(row, i, (x[0], x[1], x[2], x[3]))",
+    """
 for i in range(512): row[i] = 1
 for i in range(0, n, 4): y[i] = load4(row, i)[0]
 """,
-        "row[:n] = 1",
-        "for i in range(n): table[:, i] = 1",
-    ],
-)
+    "row[:n] = 1",
+    "for i in range(n): table[:, i] = 1",
+])  # fmt: skip
 def test_room_for_a_number_is_noted(body: str) -> None:
     assert ("axis", 512) in room_sites(body)
 

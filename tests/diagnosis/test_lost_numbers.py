@@ -3,8 +3,6 @@
 One that the thread does not need any more may be overwritten.
 """
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 

@@ -24,20 +24,13 @@ def test_every_launch_keeps_the_sizes_that_are_numbers(seed):
     assert problem_of(TASKS["naive_by_rows"]).exact(48) == (48, 48, 48)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "code", "told"),
-    few([
-        ("range(A.shape[1])", "range(3, A.shape[1])", "wrong-loop-bound", "instead of `3`"),
-        (
-            "total += ",
-            "total = ",
-            "accumulator-error",
-            "the last term is there, and the rest is missing",
-        ),
-        ("range(A.shape[1])", "range(K)", "compile-error", "The name K is not defined"),
-        ("range(A.shape[1])", "range(A.shape[1] - 2)", "wrong-loop-bound", "instead of `2`"),
-    ], 3),
-)  # fmt: skip
+@pytest.mark.parametrize(("old", "new", "code", "told"), few([
+    ("range(A.shape[1])", "range(3, A.shape[1])", "wrong-loop-bound", "instead of `3`"),
+    ("total += ", "total = ", "accumulator-error",
+     "the last term is there, and the rest is missing"),
+    ("range(A.shape[1])", "range(K)", "compile-error", "The name K is not defined"),
+    ("range(A.shape[1])", "range(A.shape[1] - 2)", "wrong-loop-bound", "instead of `2`"),
+], 3))  # fmt: skip
 def test_what_is_missing_is_named(old, new, code, told):
     answer = TASK.answer.replace(old, new)
     assert answer != TASK.answer

@@ -1,7 +1,5 @@
 """Where numbers are wrong, and by how much, is named."""
 
-from __future__ import annotations
-
 import numpy as np
 from every_case import every_case
 
@@ -22,19 +20,16 @@ def test_not_a_number_is_never_right() -> None:
     assert np.argwhere(~outcome(got).right).tolist() == [[2, 3]]
 
 
-@every_case(
-    ("chosen", "words"),
-    [
-        (np.s_[:, :], "every element"),
-        (np.s_[2, 3], "element [2, 3]"),
-        (np.s_[-1, :], "the last row"),
-        (np.s_[:, 30:], "the last 10 columns"),
-        (np.s_[4:7, :], "rows 4 to 6"),
-        (np.s_[::2, :], "every second row"),
-        (np.s_[16:32, 16:32], "block (1, 1)"),
-        (np.s_[3:5, 7:9], "rows 3 to 4 of columns 7 to 8"),
-    ],
-)
+@every_case(("chosen", "words"), [
+    (np.s_[:, :], "every element"),
+    (np.s_[2, 3], "element [2, 3]"),
+    (np.s_[-1, :], "the last row"),
+    (np.s_[:, 30:], "the last 10 columns"),
+    (np.s_[4:7, :], "rows 4 to 6"),
+    (np.s_[::2, :], "every second row"),
+    (np.s_[16:32, 16:32], "block (1, 1)"),
+    (np.s_[3:5, 7:9], "rows 3 to 4 of columns 7 to 8"),
+])  # fmt: skip
 def test_a_place_is_named(chosen: object, words: str) -> None:
     mask = np.zeros((35, 40), bool)
     mask[chosen] = True

@@ -3,8 +3,6 @@
 Where all threads use one index, an access names one cell and not one for each lane.
 """
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 

@@ -1,7 +1,5 @@
 """Right answers to exercises that the course does not have, judged by their entries alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sampling import few
@@ -48,35 +46,20 @@ def histogram(x, out):
         cuda.atomic.add(out, t, counts[t])
 """
 HISTOGRAM = Task(
-    id="histogram",
-    title="Counts in 16 bins",
-    lesson="07",
-    parameters=("x", "out"),
-    output="out",
-    grid=(4,),
-    block=(64,),
-    shapes=("N", "16"),
-    reference=counts_of,
-    before=0.0,
+    id="histogram", title="Counts in 16 bins", lesson="07", parameters=("x", "out"), output="out",
+    grid=(4,), block=(64,), shapes=("N", "16"), reference=counts_of, before=0.0,
     asks=("bounds", "shared-memory", "race-free", "float32"),
     formula="out[b] = how many numbers fall into bin b",
     hints=("Each block counts by itself first.",),
-    given='@cuda.jit\ndef histogram(x, out):\n    """Count."""\n    ...\n',
-    answer=COUNTS,
-    par=11,
-)
+    given='@cuda.jit\ndef histogram(x, out):\n    """Count."""\n    ...\n', answer=COUNTS, par=11,
+)  # fmt: skip
 STENCIL = Exercise(
-    id="stencil5",
-    title="Each element minus the mean of its four neighbours",
-    lesson="07",
-    parameters=("A", "B"),
-    output="B",
-    block=(16, 16),
-    shapes=("M,N", "M,N"),
+    id="stencil5", title="Each element minus the mean of its four neighbours", lesson="07",
+    parameters=("A", "B"), output="B", block=(16, 16), shapes=("M,N", "M,N"),
     reference=without_neighbours,
     points={"right": 4, "bounds": 1, "shared-memory": 2, "race-free": 2, "float32": 1},
     formula="B = A minus the mean of its neighbours",
-)
+)  # fmt: skip
 EDGES_FETCH_THE_HALO = """\
 from numba import cuda, float32
 
@@ -126,13 +109,10 @@ def test_an_element_of_ones_own_may_count_for_more_than_what_is_read_of_others(
     assert report.passed, report
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "code"),
-    [
-        ("cuda.gridsize(1)", "cuda.blockDim.x", "wrong-loop-bound"),
-        ("int(math.floor(x[i] * float32(8)))", "int(x[i] * float32(8))", "wrong-index"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "code"), [
+    ("cuda.gridsize(1)", "cuda.blockDim.x", "wrong-loop-bound"),
+    ("int(math.floor(x[i] * float32(8)))", "int(x[i] * float32(8))", "wrong-index"),
+])  # fmt: skip
 def test_what_goes_wrong_with_counts_is_told_at_its_line(
     old: str, new: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

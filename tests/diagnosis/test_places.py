@@ -1,7 +1,5 @@
 """Every place that an idea names is one that a line finder knows."""
 
-from __future__ import annotations
-
 import pytest
 
 from course_lib.curriculum import EXERCISES, TASKS

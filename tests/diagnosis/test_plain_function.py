@@ -1,7 +1,5 @@
 """`blocks_per_sm`: every idea shows in the launches that are tried, and is told from the others."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a kernel earns that does without the tool of the task: nothing for what it did not do."""
 
-from __future__ import annotations
-
 from inspect import getsource
 
 import pytest

@@ -1,7 +1,5 @@
 """A property is earned by what the kernel does, not by an array or constants for show."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Wrong numbers are told by what takes part in them, at the line that makes them so."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from every_case import every_case
@@ -183,16 +181,11 @@ def row_steps(A, B):
 """,
 }
 ROW_STEPS = Exercise(
-    id="row_steps",
-    title="The steps along each row",
-    lesson="00",
-    parameters=("A", "B"),
-    output="B",
-    points={"right": 5, "bounds": 3, "float32": 2},
-    reference=lambda A: A - np.pad(A, ((0, 0), (0, 1)))[:, 1:],
-    shapes=("M,N", "M,N"),
+    id="row_steps", title="The steps along each row", lesson="00", parameters=("A", "B"),
+    output="B", points={"right": 5, "bounds": 3, "float32": 2},
+    reference=lambda A: A - np.pad(A, ((0, 0), (0, 1)))[:, 1:], shapes=("M,N", "M,N"),
     formula="B[row, column] = A[row, column] - A[row, column + 1]",
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", EDGE_CELLS)

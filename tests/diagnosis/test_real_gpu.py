@@ -1,7 +1,5 @@
 """The run on a student's GPU, with a stand-in for the device: NumPy arrays and plain functions."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

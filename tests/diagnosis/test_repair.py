@@ -91,14 +91,9 @@ SLIPS = {
     "joined": ("matmul_naive", NAIVE, "] and col", "] or col", "and/or"),
     "block": ("matmul_naive", HELPED, "blockIdx.y * cuda.blockDim.y +", "blockIdx.y +", None),
     "tile offset": ("matmul_tiled", TILED, "B[start + ty, col]", "B[ty, col]", None),
-    "both axes": (
-        "matmul_tiled",
-        TILED,
-        "col, row = cuda.grid(2)",
-        "col, row = cuda.threadIdx.x, cuda.threadIdx.y",
-        None,
-    ),
-}
+    "both axes": ("matmul_tiled", TILED, "col, row = cuda.grid(2)",
+        "col, row = cuda.threadIdx.x, cuda.threadIdx.y", None),
+}  # fmt: skip
 
 
 def launched(exercise: str, text: str) -> tuple[Launcher, list[Trial]]:
@@ -123,17 +118,14 @@ def test_one_change_is_found_at_its_line(name: str) -> None:
         assert edit.kind == kind
 
 
-@pytest.mark.parametrize(
-    ("task", "right", "wrong", "told"),
-    few([
-        ("put_seven", "= 7", "= 70", "`70`"),
-        ("add_ten_guarded", "+ 10", "+ 1000", "`1000`"),
-        ("add_ten_guarded", "+ 10", "- 250.0", "`250.0`"),
-        ("bytes_in_flight", "1e-9", "1e-6", "`1e-06`"),
-        # In two places of one assignment:
-        ("stage_tile", "number // 8, number % 8", "number // 16, number % 16", "`16`"),
-    ], 5),
-)  # fmt: skip
+@pytest.mark.parametrize(("task", "right", "wrong", "told"), few([
+    ("put_seven", "= 7", "= 70", "`70`"),
+    ("add_ten_guarded", "+ 10", "+ 1000", "`1000`"),
+    ("add_ten_guarded", "+ 10", "- 250.0", "`250.0`"),
+    ("bytes_in_flight", "1e-9", "1e-6", "`1e-06`"),
+    # In two places of one assignment:
+    ("stage_tile", "number // 8, number % 8", "number // 16, number % 16", "`16`"),
+], 5))  # fmt: skip
 def test_a_wrong_number_is_told_though_the_right_one_stands_nowhere(
     task: str, right: str, wrong: str, told: str
 ) -> None:

@@ -1,7 +1,5 @@
 """The verdict: short, the cause first, the same every time."""
 
-from __future__ import annotations
-
 from course_lib.diagnosis.report import MOST_LINES, WIDTH, Report
 from course_lib.wording.findings import finding
 

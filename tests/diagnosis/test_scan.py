@@ -1,7 +1,5 @@
 """Wrong running sums are told what they add up; computed here by loops over plain lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

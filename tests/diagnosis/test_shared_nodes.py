@@ -1,7 +1,5 @@
 """What others hang onto syntax trees, as IPython does for a traceback, costs no verdict."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

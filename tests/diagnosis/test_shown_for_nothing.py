@@ -4,8 +4,6 @@ Each of these answers gives the right numbers on the emulator, and each has an h
 that keeps its points.
 """
 
-from __future__ import annotations
-
 from textwrap import indent
 
 import pytest
@@ -59,30 +57,24 @@ FOR_SHOW = {
     "zeros, and added": product("float32(0)", step=f"acc += {READ}"),
     "times zero": product(step=f"acc += float32(0) * ({READ})"),
     "added, and subtracted again": product(
-        step=f"if k == 5:\n    acc += {READ}\n    acc -= {READ}"
-    ),
+        step=f"if k == 5:\n    acc += {READ}\n    acc -= {READ}"),
     "added, and subtracted from global memory": product(
-        step="if k < 16 and row - ty + k < A.shape[0]:\n    acc += s[ty, k] - A[row, k]"
-    ),
+        step="if k < 16 and row - ty + k < A.shape[0]:\n    acc += s[ty, k] - A[row, k]"),
     "one cell is real": product(
         step=f"junk += {READ}",
         last="if A.shape[1] > 15 and tx != 15:\n"
         f"    acc += ({OF_NEIGHBOUR} - A[row, tx + 1]) + A[row, 0] - s[ty, 0]",
     ),
-    "stored in the output, and overwritten": product(
-        step=f"junk += {READ}", last="C[row, col] = junk"
-    ),
-    "one cell decides": product(
-        step=f"junk += {READ}", last="if s[ty, 0] != A[row, 0]:\n    acc = float32(0)"
-    ),
+    "stored in the output, and overwritten": product(step=f"junk += {READ}",
+        last="C[row, col] = junk"),
+    "one cell decides": product(step=f"junk += {READ}",
+        last="if s[ty, 0] != A[row, 0]:\n    acc = float32(0)"),
     "a thread's own, beside others that are dead": product(
-        step="s[ty, tx] = A[row, k]\nacc += s[ty, tx] - A[row, k]"
-    ),
-    "numbers of steps": product(
-        "float32(tx)", step="acc += A[row, int(s[ty, k % 16])] - A[row, k % 16]"
-    ),
+        step="s[ty, tx] = A[row, k]\nacc += s[ty, tx] - A[row, k]"),
+    "numbers of steps": product("float32(tx)",
+        step="acc += A[row, int(s[ty, k % 16])] - A[row, k % 16]"),
     "chosen, and never taken": product(step=f"junk = {READ}\nif k < 0:\n    acc += junk"),
-}
+}  # fmt: skip
 HALF_OF_THEM = "s[k % 64] if k % 2 else x[k]"
 SCAN = """def block_scan(x, y):
     s = cuda.shared.array(64, float32)
@@ -126,14 +118,11 @@ def test_shared_memory_for_show_earns_nothing(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("exercise", "text"),
-    [
-        ("block_scan", SCAN.format(weight="x[i]")),
-        ("block_scan", SCAN.format(weight="x[i]").replace("x[k]", HALF_OF_THEM)),
-        ("matmul_1d", REGISTERS),
-    ],
-)
+@pytest.mark.parametrize(("exercise", "text"), [
+    ("block_scan", SCAN.format(weight="x[i]")),
+    ("block_scan", SCAN.format(weight="x[i]").replace("x[k]", HALF_OF_THEM)),
+    ("matmul_1d", REGISTERS),
+])  # fmt: skip
 def test_of_other_exercises_too(exercise: str, text: str) -> None:
     report = examine_source(exercise, HEAD + text, debug=True)
     assert report.numbers_right and earned(report) <= WORTH, str(report)

@@ -1,7 +1,5 @@
 """A grid of three axes is explained as one of two: `split_k`, its parts along z and along y."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -13,11 +11,9 @@ from course_lib.diagnosis.report import Report
 
 ALONG_Y = replace(TASKS["split_k"], wrong_ideas=())
 ALONG_Z = replace(
-    ALONG_Y,
-    block=(16, 16, 1),
-    grid=("N", 1, 4),
+    ALONG_Y, block=(16, 16, 1), grid=("N", 1, 4),
     answer=ALONG_Y.answer.replace("blockIdx.y", "blockIdx.z"),
-)
+)  # fmt: skip
 IMPORTS = "from numba import cuda, float32\n"
 # What is changed in the answer, and the code that it is told.
 SLIPS = {

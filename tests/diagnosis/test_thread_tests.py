@@ -3,8 +3,6 @@
 A thread that has an element of the output passes rightly: then the index of the access is wrong.
 """
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 

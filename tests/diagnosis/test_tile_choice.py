@@ -1,7 +1,5 @@
 """`pick_a_tile`: the verdict follows the calculator, from a text as from a check cell."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
@@ -63,19 +61,16 @@ def test_the_verdict_is_that_of_the_conditions():
     assert seen == {True, False}
 
 
-@every_case(
-    "numbers, expected",
-    [
-        ({"BM": True}, ["compile-error"]),
-        ({"BM": "128"}, ["compile-error"]),
-        ({"BM": 128.0}, ["compile-error"]),
-        ({"BM": 0}, ["invalid-launch"]),
-        ({"BM": -8}, ["invalid-launch"]),
-        ({"BM": 10**30}, ["invalid-launch"]),
-        ({"BM": None}, ["compile-error"]),
-        ({"TM": 256}, ["incomplete-output"]),
-    ],
-)
+@every_case("numbers, expected", [
+    ({"BM": True}, ["compile-error"]),
+    ({"BM": "128"}, ["compile-error"]),
+    ({"BM": 128.0}, ["compile-error"]),
+    ({"BM": 0}, ["invalid-launch"]),
+    ({"BM": -8}, ["invalid-launch"]),
+    ({"BM": 10**30}, ["invalid-launch"]),
+    ({"BM": None}, ["compile-error"]),
+    ({"TM": 256}, ["incomplete-output"]),
+])  # fmt: skip
 def test_nonsense_is_a_finding(numbers, expected):
     assert codes(**numbers) == expected
 

@@ -20,31 +20,21 @@ IN_TWO_ARRAYS = """one, two = cuda.shared.array(64, float32), cuda.shared.array(
     y[t] = two[t] + two[t - 2] if t >= 2 else two[t]
 """
 CAUSES = {
-    "all threads go through all elements": (
-        *("grid_stride", "wrong-loop-bound"),
-        *("cuda.grid(1), x.shape[0], cuda.gridsize(1)):", "0, x.shape[0], cuda.gridsize(1)):  #!"),
-    ),
-    "both blocks begin at the same elements": (
-        *("grid_stride", "wrong-index"),
-        *("cuda.grid(1), x", "cuda.threadIdx.x, x"),
-    ),
-    "a cell that the test keeps from being filled": (
-        *("sums_of_four", "uninitialised-read"),
-        *(f"sums = {SUMS_OF_FOUR}", IN_TWO_ARRAYS),
-    ),
-    "half of the cells are filled": (
-        *("padded_scores", "uninitialised-read"),
-        *("x]\n    sK[y + 16, x] = K[first + y + 16, x]\n", "x]  #!\n"),
-    ),
+    "all threads go through all elements": (*("grid_stride", "wrong-loop-bound"),
+        *("cuda.grid(1), x.shape[0], cuda.gridsize(1)):", "0, x.shape[0], cuda.gridsize(1)):  #!")),
+    "both blocks begin at the same elements": (*("grid_stride", "wrong-index"),
+        *("cuda.grid(1), x", "cuda.threadIdx.x, x")),
+    "a cell that the test keeps from being filled": (*("sums_of_four", "uninitialised-read"),
+        *(f"sums = {SUMS_OF_FOUR}", IN_TWO_ARRAYS)),
+    "half of the cells are filled": (*("padded_scores", "uninitialised-read"),
+        *("x]\n    sK[y + 16, x] = K[first + y + 16, x]\n", "x]  #!\n")),
     "an array for one buffer of two": (
         *("two_buffers", "out-of-bounds-write"),
         *("sB = cuda.shared.array(512, float32, alignment=16)",
           "sB = cuda.shared.array(256, float32, alignment=16)  #!"),
     ),
-    "pieces of four that begin one apart": (
-        *("copy_by_fours", "wrong-index"),
-        *("i = 4 * cuda.grid(1)", "i = cuda.grid(1)  #!"),
-    ),
+    "pieces of four that begin one apart": (*("copy_by_fours", "wrong-index"),
+        *("i = 4 * cuda.grid(1)", "i = cuda.grid(1)  #!")),
     "copies that belong to no group": (
         *("async_buffers", "race-read-after-write"),
         *("A, 32 * after + 4 * t)\n            cp_async16(sB, 256 - now + 4 * t, B, 32 * after + 4 "
@@ -57,22 +47,14 @@ CAUSES = {
         *("cp_async_wait(0)\n        cuda.syncthreads()",
           "cuda.syncthreads()\n        cp_async_wait(0)  #!"),
     ),
-    "a barrier in a branch": (
-        *("block_sums", "barrier-divergence"),
-        *("cuda.syncthreads()\n    if t == 0:", "if t == 0:\n        cuda.syncthreads()  #!"),
-    ),
-    "a barrier of the warp only": (
-        *("block_sums", "race-read-after-write"),
-        *("cuda.syncthreads()\n    if", "cuda.syncwarp()  #!\n    if"),
-    ),
-    "a function returns what another line works out": (
-        *("sectors", "wrong-formula"),
-        *("touched.add((offset + lane * stride) // 8)", "touched.add(lane * stride // 8)"),
-    ),
-    "a parameter that nothing reads": (
-        *("requested_bytes", "wrong-formula"),
-        *("return M * N * K * 2 * 4", "threads = M * K  #!\n    return threads * K * 2 * 4"),
-    ),
+    "a barrier in a branch": (*("block_sums", "barrier-divergence"),
+        *("cuda.syncthreads()\n    if t == 0:", "if t == 0:\n        cuda.syncthreads()  #!")),
+    "a barrier of the warp only": (*("block_sums", "race-read-after-write"),
+        *("cuda.syncthreads()\n    if", "cuda.syncwarp()  #!\n    if")),
+    "a function returns what another line works out": (*("sectors", "wrong-formula"),
+        *("touched.add((offset + lane * stride) // 8)", "touched.add(lane * stride // 8)")),
+    "a parameter that nothing reads": (*("requested_bytes", "wrong-formula"),
+        *("return M * N * K * 2 * 4", "threads = M * K  #!\n    return threads * K * 2 * 4")),
     "an index that only one access has": (
         *("load_tile", "wrong-formula"),
         *("    if top + ty < M.shape[0] and left + tx < M.shape[1]:\n        tile[ty, tx] = M[top "
@@ -86,14 +68,10 @@ CAUSES = {
           "at = piece_at(lane % 16, j + lane // 16)  #!\n"
           "            b0, b1, b2, b3 = ldmatrix_x4_trans(sV, at)"),
     ),
-    "a loop that begins elsewhere": (
-        *("running_totals", "wrong-index"),
-        *("range(start, start + 4):", "range(start // 4, start // 4 + 4):"),
-    ),
-    "a store that the loop has no part in": (
-        *("running_totals", "out-of-bounds-write"),
-        *("totals[start // 4] = total", "totals[start] = total"),
-    ),
+    "a loop that begins elsewhere": (*("running_totals", "wrong-index"),
+        *("range(start, start + 4):", "range(start // 4, start // 4 + 4):")),
+    "a store that the loop has no part in": (*("running_totals", "out-of-bounds-write"),
+        *("totals[start // 4] = total", "totals[start] = total")),
     "another name on a line that is given": (
         *("grid_stride", "wrong-index"),
         *("    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n        y[i] = 2 "
@@ -101,14 +79,9 @@ CAUSES = {
           "    i = cuda.grid(1)\n    for k in range(i, x.shape[0], cuda.gridsize(1)):\n"
           "        y[i] = 2 * x[i]  #!"),
     ),
-    "a row too many": (
-        *("pad_tile", "bank-conflict"),
-        *("(32, 33)", "(33, 32)"),
-    ),
-    "a shuffle in one direction": (
-        *("softmax_warps", "accumulator-error"),
-        *("top = max(top, cuda.shfl_xor_sync(", "top = max(top, cuda.shfl_down_sync("),
-    ),
+    "a row too many": (*("pad_tile", "bank-conflict"), *("(32, 33)", "(33, 32)")),
+    "a shuffle in one direction": (*("softmax_warps", "accumulator-error"),
+        *("top = max(top, cuda.shfl_xor_sync(", "top = max(top, cuda.shfl_down_sync(")),
 }  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Sentences that were false of some answers: what they claim is looked at before they say it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -97,14 +95,11 @@ def test_a_conflict_of_a_wide_access_is_held_against_what_it_takes_at_best() -> 
         assert f"takes {turns} wavefronts" in message and "takes at least 4 wavefronts" in message
 
 
-@every_case(
-    ("read", "down"),
-    [
-        ("s[x % 32, 0]", True),
-        ("s[x % 2 * 16, x // 2 * 2]", False),
-        ("s[x % 32 // 16, 2 * x]", False),
-    ],
-)
+@every_case(("read", "down"), [
+    ("s[x % 32, 0]", True),
+    ("s[x % 2 * 16, x // 2 * 2]", False),
+    ("s[x % 32 // 16, 2 * x]", False),
+])  # fmt: skip
 def test_lanes_walk_down_a_column_only_if_they_do(read: str, down: bool) -> None:
     text = "BLOCK = (32, 8)\n\n\n@cuda.jit\ndef mat_add(A, B, C):\n"
     text += "    s = cuda.shared.array((32, 64), float32)\n    x, y = cuda.grid(2)\n"

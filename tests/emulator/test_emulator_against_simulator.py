@@ -14,13 +14,10 @@ SHUFFLES = {"attention shuffles", "block_scan warp_shuffles"}
 Simulated = tuple[str, dict[str, np.ndarray]]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param("some", marks=pytest.mark.slow),
-        pytest.param("every", marks=pytest.mark.long),
-    ],
-)
+@pytest.fixture(scope="module", params=[
+    pytest.param("some", marks=pytest.mark.slow),
+    pytest.param("every", marks=pytest.mark.long),
+])  # fmt: skip
 def simulated(request, tmp_path_factory):
     """Which programs, and the simulator's outputs; one process, because it starts slowly."""
     results = tmp_path_factory.mktemp("simulator") / "results.npz"

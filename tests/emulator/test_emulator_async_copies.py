@@ -53,14 +53,11 @@ def test_copies_land_when_they_are_waited_for(schedule: str) -> None:
 
 
 @every_case("schedule", SCHEDULES)
-@every_case(
-    ("changed", "said"),
-    [
-        ({"wait": "pass"}, {"lacks": "has not been waited for"}),
-        ({"wait": "cp_async_wait(2)"}, {"groups": 2}),
-        ({"commit": "pass"}, {"groups": 1}),  # then both copies are in one group, the newest
-    ],
-)
+@every_case(("changed", "said"), [
+    ({"wait": "pass"}, {"lacks": "has not been waited for"}),
+    ({"wait": "cp_async_wait(2)"}, {"groups": 2}),
+    ({"commit": "pass"}, {"groups": 1}),  # then both copies are in one group, the newest
+])  # fmt: skip
 def test_reading_what_was_not_waited_for(schedule: str, changed: dict, said: dict) -> None:
     program, profile, out = two_groups(schedule, **changed)
     assert codes(profile) == ["race-read-after-write"]
@@ -102,15 +99,12 @@ def test_a_copy_outside_a_closed_group_is_waited_for_in_vain() -> None:
     assert "not in a closed group" in str(facts_of(profile.errors[0].message)["lacks"])
 
 
-@pytest.mark.parametrize(
-    ("statement", "code"),
-    [
-        ("s[4 * i] = float32(0)", "race-write-after-write"),
-        ("cp_async16(s, 4 * i, A, 0)", "race-write-after-write"),
-        ("x = s[4 * i + 2]", "race-read-after-write"),
-        ("x = load4(s, 4 * i)[0]", "race-read-after-write"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "code"), [
+    ("s[4 * i] = float32(0)", "race-write-after-write"),
+    ("cp_async16(s, 4 * i, A, 0)", "race-write-after-write"),
+    ("x = s[4 * i + 2]", "race-read-after-write"),
+    ("x = load4(s, 4 * i)[0]", "race-read-after-write"),
+])  # fmt: skip
 def test_touching_a_cell_under_way(statement: str, code: str) -> None:
     body = f"""
         s = cuda.shared.array(128, float32, alignment=16)
@@ -156,11 +150,9 @@ def test_a_buffer_that_is_filled_while_others_read_it() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    st.sampled_from(["float16", "float32", "uint16", "float64", "uint8"]),
-    st.integers(1, 3),
-    st.integers(0, 2**16),
-    st.sampled_from(SCHEDULES),
-)
+    st.sampled_from(["float16", "float32", "uint16", "float64", "uint8"]), st.integers(1, 3),
+    st.integers(0, 2**16), st.sampled_from(SCHEDULES),
+)  # fmt: skip
 def test_any_subset_of_threads_and_validity(dtype, blocks, seed, schedule):
     """Values arrive where they belong, zeros where nothing is valid, and nothing elsewhere."""
     random = np.random.default_rng(seed)
@@ -191,16 +183,13 @@ def test_any_subset_of_threads_and_validity(dtype, blocks, seed, schedule):
     assert np.array_equal(out, np.tile(cells.reshape(-1), (blocks, 1)))
 
 
-@pytest.mark.parametrize(
-    ("statement", "code"),
-    [
-        ("cp_async16(s, 4 * i, A, 4 * i + 4)", "out-of-bounds-read"),
-        ("cp_async16(s, 4 * i + 4, A, 4 * i)", "out-of-bounds-write"),
-        ("cp_async16(s, 4 * i, A, 2 * i)", "wrong-index"),
-        ("cp_async16(s, i, A, 4 * i)", "wrong-index"),
-        ("cp_async16(loose, 4 * i, A, 4 * i)", "wrong-index"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "code"), [
+    ("cp_async16(s, 4 * i, A, 4 * i + 4)", "out-of-bounds-read"),
+    ("cp_async16(s, 4 * i + 4, A, 4 * i)", "out-of-bounds-write"),
+    ("cp_async16(s, 4 * i, A, 2 * i)", "wrong-index"),
+    ("cp_async16(s, i, A, 4 * i)", "wrong-index"),
+    ("cp_async16(loose, 4 * i, A, 4 * i)", "wrong-index"),
+])  # fmt: skip
 def test_faults_of_copies(statement: str, code: str) -> None:
     body = f"""
         loose = cuda.shared.array(128, float32)

@@ -212,9 +212,8 @@ def test_what_is_right_is_clean(name: str, schedule: str) -> None:
 
 WRONG = {
     "no grid.sync": ("grid.sync", "        g.sync()\n", "", "race-", "M["),
-    "grid.sync in a branch": (
-        "grid.sync", "        g.sync()", "        if cuda.blockIdx.x > 0:\n            g.sync()",
-        "barrier-divergence", ""),
+    "grid.sync in a branch": ("grid.sync", "        g.sync()",
+        "        if cuda.blockIdx.x > 0:\n            g.sync()", "barrier-divergence", ""),
     "grid.sync after a return": ("grid.sync", "    g =", "    if c < 5:\n        return\n    g =",
         "barrier-divergence", ""),
     "a lock without fences": (
@@ -234,9 +233,8 @@ WRONG = {
     "the barrier lacks the block's first": (
         "a barrier of one's own", "    cuda.threadfence()\n    cuda.syncthreads()\n",
         "    cuda.threadfence()\n", "race-", "a["),
-    "the barrier lacks the block's last": (
-        "a barrier of one's own", "            pass\n    cuda.syncthreads()\n",
-        "            pass\n", "race-", "a["),
+    "the barrier lacks the block's last": ("a barrier of one's own",
+        "            pass\n    cuda.syncthreads()\n", "            pass\n", "race-", "a["),
     "a flag before the value": ("a chain of flags",
         "            a[b] += a[b - 1]\n        cuda.threadfence()\n"
         "        cuda.atomic.exch(flag, b, 1)",
@@ -268,14 +266,11 @@ def test_what_is_wrong_is_named(name: str) -> None:
     assert found and found[0].severity == "error", [str(finding) for finding in seen]
 
 
-@pytest.mark.parametrize(
-    ("of", "old", "new"),
-    [
-        ("a lock for blocks", "cuda.atomic.exch(lock, 0, 0)", "lock[0] = 0"),
-        ("a lock for each cell", "cuda.atomic.exch(lock, p, 0)", "lock[p] = 0"),
-        ("a chain of flags", "cuda.atomic.exch(flag, b, 1)", "flag[b] = 1"),
-    ],
-)
+@pytest.mark.parametrize(("of", "old", "new"), [
+    ("a lock for blocks", "cuda.atomic.exch(lock, 0, 0)", "lock[0] = 0"),
+    ("a lock for each cell", "cuda.atomic.exch(lock, p, 0)", "lock[p] = 0"),
+    ("a chain of flags", "cuda.atomic.exch(flag, b, 1)", "flag[b] = 1"),
+])  # fmt: skip
 def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(of, old, new):
     text, blocks, make, _ = RIGHT[of]
     assert old in text
@@ -307,15 +302,12 @@ def k(x, m):
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "severity"),
-    [
-        (MINIMUM, "warning"),
-        (MINIMUM.replace("lo = min(x[i], lo)", "if x[i] < lo:\n            lo = x[i]"), "warning"),
-        (MINIMUM.replace("lo = min(x[i], lo)", "lo += x[i]"), "error"),
-        (MINIMUM.replace("cuda.atomic.min", "cuda.atomic.add"), "error"),
-    ],
-)
+@pytest.mark.parametrize(("text", "severity"), [
+    (MINIMUM, "warning"),
+    (MINIMUM.replace("lo = min(x[i], lo)", "if x[i] < lo:\n            lo = x[i]"), "warning"),
+    (MINIMUM.replace("lo = min(x[i], lo)", "lo += x[i]"), "error"),
+    (MINIMUM.replace("cuda.atomic.min", "cuda.atomic.add"), "error"),
+])  # fmt: skip
 def test_a_start_value_beside_atomics_does_no_harm(text: str, severity: str) -> None:
     profile = emulated(text, 2, N, numbers(300), np.array([9], np.int32))
     assert {finding.severity for finding in profile.findings} == {severity}
@@ -331,15 +323,12 @@ def k(x, out, place):
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "severity"),
-    [
-        (EQUAL, "warning"),
-        (EQUAL.replace("x[j]", "x[i]"), "error"),
-        (EQUAL.replace("j = place", "j = place + cuda.threadIdx.x"), "error"),
-        (EQUAL.replace("= x[j]", "= out[j]"), "error"),
-    ],
-)
+@pytest.mark.parametrize(("text", "severity"), [
+    (EQUAL, "warning"),
+    (EQUAL.replace("x[j]", "x[i]"), "error"),
+    (EQUAL.replace("j = place", "j = place + cuda.threadIdx.x"), "error"),
+    (EQUAL.replace("= x[j]", "= out[j]"), "error"),
+])  # fmt: skip
 def test_equal_values_from_one_place_do_no_harm(text: str, severity: str) -> None:
     profile = emulated(text, 1, N, numbers(N), zeros(N), 3)
     worst = {finding.severity for finding in profile.findings}

@@ -128,14 +128,11 @@ def test_outside_an_argument_the_test_is_the_question() -> None:
     assert found.hint and not facts_of(found.hint)  # nothing of its size
 
 
-@pytest.mark.parametrize(
-    ("dtypes", "phrase"),
-    [
-        ((np.float32, np.float32), "although the arrays are float32"),
-        ((np.uint8, np.uint8), "although the arrays are uint8"),
-        ((np.uint8, np.float32), "although none of the arrays is"),
-    ],
-)
+@pytest.mark.parametrize(("dtypes", "phrase"), [
+    ((np.float32, np.float32), "although the arrays are float32"),
+    ((np.uint8, np.uint8), "although the arrays are uint8"),
+    ((np.uint8, np.float32), "although none of the arrays is"),
+])  # fmt: skip
 def test_float64_is_set_against_the_arrays_that_there_are(dtypes: tuple, phrase: str) -> None:
     text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = x[t] * 0.1\n"
     arrays = [zeros(dtype=each) for each in dtypes]
@@ -313,16 +310,13 @@ ODD = {
     "no body": (f"{HEAD_UNREADABLE}def mat_add(A, B, C):\n", 4, "a colon opens a block here"),
     "no colon": (TEXT.replace("B, C):", "B, C)"), 5, "a colon is missing"),
     "open": (TEXT.replace("grid(2)", "grid(2"), 6, "( is opened here but never closed"),
-    "closed twice": (
-        TEXT.replace("grid(2)", "grid(2))"),
-        6,
-        ") closes something that was never opened",
-    ),
+    "closed twice": (TEXT.replace("grid(2)", "grid(2))"), 6,
+        ") closes something that was never opened"),
     "a text": (f"{TEXT}    s = 'abc\n", 9, "no quote closes it"),
     "a number": (f"{TEXT}    s = 012\n", 9, "a number begins with 0"),
     "=": (TEXT.replace("if y <", "if y = 3 and y <"), 7, "nothing can be stored here"),
     "?": (TEXT.replace("x < C", "x ? C"), 7, "it cannot be read from ? on"),
-}
+}  # fmt: skip
 
 
 @every_case("name", ODD)

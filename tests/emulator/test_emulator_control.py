@@ -161,9 +161,8 @@ REFUSED = {
         "cuda.syncthreads = 3", "out.shape = 3",
         "cuda.threadIdx.x += 1", "out.size += 1",
     ],
-    "not-allowed": [
-        "open('x')", "eval('1')", "exec('1')", "__import__('os')", "getattr(out, 'x')", "globals()",
-    ],
+    "not-allowed": ["open('x')", "eval('1')", "exec('1')", "__import__('os')", "getattr(out, 'x')",
+        "globals()"],
 }  # fmt: skip
 
 
@@ -191,11 +190,10 @@ UNKNOWN_TO_THE_EMULATOR = [
 # Near to them, and refused all the same.
 REFUSED_NEARBY = [
     "x = [open('x')]\nout[0] = 1", "for i in enumerate(open('x')):\n    pass",
-    "x = out.ctypes.data",
-    "global N\nN = 2", "global N\nN += 2", "global out", "x = out.flatt", "x = operator.nope(1)",
-    "x = operator.attrgetter('__class__')", "x = out.__class__", "x = zipp((1,), (2,))",
-    "x = [1, 2]\nout[0] = x[0]", "x = [nowhere]\nout[0] = 1", "x = sum(i for i in range(9))",
-    "x = out.copy()", "x = out is out", "x = reversed((1, 2))",
+    "x = out.ctypes.data", "global N\nN = 2", "global N\nN += 2", "global out", "x = out.flatt",
+    "x = operator.nope(1)", "x = operator.attrgetter('__class__')", "x = out.__class__",
+    "x = zipp((1,), (2,))", "x = [1, 2]\nout[0] = x[0]", "x = [nowhere]\nout[0] = 1",
+    "x = sum(i for i in range(9))", "x = out.copy()", "x = out is out", "x = reversed((1, 2))",
 ]  # fmt: skip
 BEFORE = "import cmath\nimport operator\nfrom operator import add\nN = 3\n"
 
@@ -233,16 +231,13 @@ def on_arrays(body: str) -> tuple[Profile, list[float]]:
     ), C.tolist()
 
 
-@every_case(
-    ("body", "expected"),
-    [
-        ("v = A[0] if t > 1 else A[t]\nC[t] = v[0]", [0, 4, 0, 0]),
-        ("v = A[0]\nif t > 1:\n    v = A[t]\nC[t] = v[0]", [0, 0, 8, 12]),
-        ("v = A[0, 1:3] if t > 1 else A[t, 0:2]\nC[t] = v[1]", [1, 5, 2, 2]),
-        ("v = A[0]\nif A.shape[0] > 1:\n    v = B[t]\nC[t] = v[0]", [100, 104, 108, 112]),
-        ("C[t] = ((1, 2), (3, 4))[t % 2][t // 2]", [1, 3, 2, 4]),
-    ],
-)
+@every_case(("body", "expected"), [
+    ("v = A[0] if t > 1 else A[t]\nC[t] = v[0]", [0, 4, 0, 0]),
+    ("v = A[0]\nif t > 1:\n    v = A[t]\nC[t] = v[0]", [0, 0, 8, 12]),
+    ("v = A[0, 1:3] if t > 1 else A[t, 0:2]\nC[t] = v[1]", [1, 5, 2, 2]),
+    ("v = A[0]\nif A.shape[0] > 1:\n    v = B[t]\nC[t] = v[0]", [100, 104, 108, 112]),
+    ("C[t] = ((1, 2), (3, 4))[t % 2][t // 2]", [1, 3, 2, 4]),
+])  # fmt: skip
 def test_threads_may_choose_parts_of_an_array(body: str, expected: list[float]) -> None:
     assert on_arrays(body)[1] == expected
 
@@ -250,18 +245,15 @@ def test_threads_may_choose_parts_of_an_array(body: str, expected: list[float]) 
 DIFFERENT, NO_TYPE, NO_VALUE = "different arrays", "no common type", "v has no value here yet"
 
 
-@every_case(
-    ("body", "said"),
-    [
-        ("C[t] = (A if t > 1 else B)[0, 0]", DIFFERENT),
-        ("v = A\nif t > 1:\n    v = B\nC[t] = v[0, 0]", DIFFERENT),
-        ("C[t] = (A, B)[t % 2][0, 0]", DIFFERENT),
-        ("x = 1.0\nif t > 1:\n    x = A[0]\nC[t] = x", NO_TYPE),
-        ("x = np.float32(1) if t > 1 else A[0]", NO_TYPE),
-        ("for i in range(0):\n    v = A[0]\nfor k in v:\n    C[t] = k", NO_VALUE),
-        ("for i in range(0):\n    v = range(3)\nfor k in v:\n    C[t] = k", NO_VALUE),
-    ],
-)
+@every_case(("body", "said"), [
+    ("C[t] = (A if t > 1 else B)[0, 0]", DIFFERENT),
+    ("v = A\nif t > 1:\n    v = B\nC[t] = v[0, 0]", DIFFERENT),
+    ("C[t] = (A, B)[t % 2][0, 0]", DIFFERENT),
+    ("x = 1.0\nif t > 1:\n    x = A[0]\nC[t] = x", NO_TYPE),
+    ("x = np.float32(1) if t > 1 else A[0]", NO_TYPE),
+    ("for i in range(0):\n    v = A[0]\nfor k in v:\n    C[t] = k", NO_VALUE),
+    ("for i in range(0):\n    v = range(3)\nfor k in v:\n    C[t] = k", NO_VALUE),
+])  # fmt: skip
 def test_what_threads_cannot_choose_is_refused(body: str, said: str) -> None:
     with pytest.raises(KernelRejected, match=said) as refused:
         on_arrays(body)

@@ -38,113 +38,106 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
     return [(finding.code, lines[finding.line - 1].strip()) for finding in profile.findings]
 
 
-@pytest.mark.parametrize(
-    ("body", "grid", "block", "shapes", "code", "line"),
-    [
-        ("i = cuda.grid(1)\ny[i] = x[2 * i]", 8, 256, ((N,), (N // 2,)),
+@pytest.mark.parametrize(("body", "grid", "block", "shapes", "code", "line"), [
+    ("i = cuda.grid(1)\ny[i] = x[2 * i]", 8, 256, ((N,), (N // 2,)),
          "uncoalesced-load", "y[i] = x[2 * i]"),
-        ("i, j = cuda.grid(2)\ny[i, j] = 1", (4, 4), (16, 16), ((64, 64), (64, 64)),
+    ("i, j = cuda.grid(2)\ny[i, j] = 1", (4, 4), (16, 16), ((64, 64), (64, 64)),
          "uncoalesced-store", "y[i, j] = 1"),
-        ("i = cuda.grid(1)\nhalf = i / 2\ny[i] = x[i] * half", 16, 256, ((N,), (N,)),
+    ("i = cuda.grid(1)\nhalf = i / 2\ny[i] = x[i] * half", 16, 256, ((N,), (N,)),
          "float64-arithmetic", "half = i / 2"),
-        ("i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    y[i, j] = 1",
+    ("i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    y[i, j] = 1",
          2, 16, ((1,), (32, 32)), "incomplete-output", "i, j = cuda.grid(2)"),
-        ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
+    ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
          "incomplete-output", "y[i] = x[i]"),
-        # values go from thread to thread by way of global memory
-        ("i = cuda.grid(1)\nt = cuda.threadIdx.x\nx[i] = -x[i]\ncuda.syncthreads()\n"
+    # values go from thread to thread by way of global memory
+    ("i = cuda.grid(1)\nt = cuda.threadIdx.x\nx[i] = -x[i]\ncuda.syncthreads()\n"
          "y[i] = x[i - t + 255 - t]", 16, 256, ((N,), (N,)),
          "excess-global-traffic", "y[i] = x[i - t + 255 - t]"),
-        # one thread copies what each could, one warp does what all could
-        ("s = cuda.shared.array(96, float32)\nif cuda.threadIdx.x == 0:\n"
+    # one thread copies what each could, one warp does what all could
+    ("s = cuda.shared.array(96, float32)\nif cuda.threadIdx.x == 0:\n"
          "    for k in range(96):\n        s[k] = x[k]\ncuda.syncthreads()\ni = cuda.grid(1)\n"
          "a = float32(0)\nfor k in range(96):\n    a = a * x[i] + s[k]\ny[i] = a",
          16, 128, ((2048,), (2048,)), "serial-work", "if cuda.threadIdx.x == 0:"),
-        (SUM + "if t < 32:\n    for k in range(t, 256, 32):\n        a = s[255 - k]\n"
+    (SUM + "if t < 32:\n    for k in range(t, 256, 32):\n        a = s[255 - k]\n"
          "        y[cuda.blockIdx.x * 256 + k] = a / (1 + a)", 16, 256, ((N,), (N,)),
          "serial-work", "if t < 32:"),
-        ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = x[i]", 128, 33, ((N,), (N,)),
+    ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = x[i]", 128, 33, ((N,), (N,)),
          "serial-work", "def kernel(x, y):"),
-        ("i = cuda.grid(1)\ny[i] = x[i]\ny[i] == x[i]", 16, 256, ((N,), (N,)),
+    ("i = cuda.grid(1)\ny[i] = x[i]\ny[i] == x[i]", 16, 256, ((N,), (N,)),
          "no-effect", "y[i] == x[i]"),
-    ],
-)  # fmt: skip
+])  # fmt: skip
 def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> None:
     assert (code, line) in told(body, grid, block, *shapes)
 
 
-@pytest.mark.parametrize(
-    ("body", "grid", "block", "shapes", "kinds"),
-    [
-        # odd sizes, with a guard
-        ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = -x[i]", 16, 256, ((4001,),) * 2, {}),
-        # narrow blocks, rows that start in mid-sector
-        ("j, i = cuda.grid(2)\nif i < 61 and j < 61:\n    y[i, j] = x[i, j]",
+@pytest.mark.parametrize(("body", "grid", "block", "shapes", "kinds"), [
+    # odd sizes, with a guard
+    ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = -x[i]", 16, 256, ((4001,),) * 2, {}),
+    # narrow blocks, rows that start in mid-sector
+    ("j, i = cuda.grid(2)\nif i < 61 and j < 61:\n    y[i, j] = x[i, j]",
          (8, 8), (8, 8), ((61, 61),) * 2, {}),
-        # a padded tile
-        ("s = cuda.shared.array((32, 33), float32)\nj, i = cuda.threadIdx.x, cuda.threadIdx.y\n"
+    # a padded tile
+    ("s = cuda.shared.array((32, 33), float32)\nj, i = cuda.threadIdx.x, cuda.threadIdx.y\n"
          "s[i, j] = x[i, j]\ncuda.syncthreads()\ny[i, j] = s[j, i]",
          1, (32, 32), ((32, 32), (32, 32)), {}),
-        # data decide what is read, and who works
-        ("i = cuda.grid(1)\nz[i] = y[x[i] * 400]", 16, 256, ((N,), (N,), (N,)), {"x": np.int32}),
-        ("i = cuda.grid(1)\nn = 0\nwhile x[i] > n * n:\n    n += 1\ny[i] = n",
+    # data decide what is read, and who works
+    ("i = cuda.grid(1)\nz[i] = y[x[i] * 400]", 16, 256, ((N,), (N,), (N,)), {"x": np.int32}),
+    ("i = cuda.grid(1)\nn = 0\nwhile x[i] > n * n:\n    n += 1\ny[i] = n",
          16, 256, ((N,), (N,)), {"x": np.int32, "y": np.int32}),
-        # the channels of a pixel, side by side or one by one
-        ("i = cuda.grid(1)\nr = x[i, 0]\ng = x[i, 1]\nb = x[i, 2]\ny[i] = max(r, g, b)",
+    # the channels of a pixel, side by side or one by one
+    ("i = cuda.grid(1)\nr = x[i, 0]\ng = x[i, 1]\nb = x[i, 2]\ny[i] = max(r, g, b)",
          16, 256, ((N, 3), (N,)), {}),
-        ("i = cuda.grid(1)\nfor c in range(4):\n    y[i, c] = x[i, c]",
+    ("i = cuda.grid(1)\nfor c in range(4):\n    y[i, c] = x[i, c]",
          16, 256, ((N, 4), (N, 4)), {"x": np.uint8, "y": np.uint8}),
-        # a border is all that is touched, and lies a row apart
-        ("i = cuda.grid(1)\nif i < 128:\n    y[i, 0] = y[i, 1]", 2, 64, ((1,), (128, 128)), {}),
-        # double precision is meant, for all that is stored
-        ("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, ((N,), (N,), (N,)),
+    # a border is all that is touched, and lies a row apart
+    ("i = cuda.grid(1)\nif i < 128:\n    y[i, 0] = y[i, 1]", 2, 64, ((1,), (128, 128)), {}),
+    # double precision is meant, for all that is stored
+    ("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, ((N,), (N,), (N,)),
          {"y": np.float64, "z": np.float64}),
-        # and so it is beside complex numbers of it, and where no array has fractions
-        ("i = cuda.grid(1)\ny[i] = x[i] * 2.0", 16, 256, ((N,), (N,)),
+    # and so it is beside complex numbers of it, and where no array has fractions
+    ("i = cuda.grid(1)\ny[i] = x[i] * 2.0", 16, 256, ((N,), (N,)),
          {"x": np.complex128, "y": np.complex128}),
-        ("i = cuda.grid(1)\ny[i] = math.sqrt(x[i])", 16, 256, ((N,), (N,)),
+    ("i = cuda.grid(1)\ny[i] = math.sqrt(x[i])", 16, 256, ((N,), (N,)),
          {"x": np.int32, "y": np.int32}),
-        # an index that each thread works out once
-        ("i = cuda.grid(1)\nh = int(math.ceil(y.shape[0] / 2))\ny[i] = x[(i + h) % N]",
+    # an index that each thread works out once
+    ("i = cuda.grid(1)\nh = int(math.ceil(y.shape[0] / 2))\ny[i] = x[(i + h) % N]",
          16, 256, ((N,), (N,)), {}),
-        # every other thread stores, each to its own cell
-        ("i = cuda.grid(1)\nif x[i] % 2 == 0:\n    y[i] = 1", 16, 256, ((N,), (N,)),
-         {"x": np.int32}),
-        # a load that the compiler takes out of the loop
-        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[i]\ny[i] = s",
+    # every other thread stores, each to its own cell
+    ("i = cuda.grid(1)\nif x[i] % 2 == 0:\n    y[i] = 1", 16, 256, ((N,), (N,)), {"x": np.int32}),
+    # a load that the compiler takes out of the loop
+    ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[i]\ny[i] = s",
          16, 256, ((N,), (N,)), {}),
-        # the last element, on purpose
-        ("i = cuda.grid(1)\ny[i, -1] = x[i, -1]", 16, 256, ((N, 1), (N, 1)), {}),
-        # a binary search
-        ("i = cuda.grid(1)\nlow, high = 0, N\nwhile low < high:\n    mid = (low + high) // 2\n"
+    # the last element, on purpose
+    ("i = cuda.grid(1)\ny[i, -1] = x[i, -1]", 16, 256, ((N, 1), (N, 1)), {}),
+    # a binary search
+    ("i = cuda.grid(1)\nlow, high = 0, N\nwhile low < high:\n    mid = (low + high) // 2\n"
          "    if x[mid] < y[i]:\n        low = mid + 1\n    else:\n        high = mid\nz[i] = low",
          16, 256, ((N,), (N,), (N,)), {}),
-        # a stencil leaves its border out
-        ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
+    # a stencil leaves its border out
+    ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
          16, 256, ((4001,), (4001,)), {}),
-        # small images at whose edges most warps are parted, with a guard and with a return
-        ("j, i = cuda.grid(2)\nh, w = y.shape\nif i < h and j < w:\n    s = float32(0)\n"
+    # small images at whose edges most warps are parted, with a guard and with a return
+    ("j, i = cuda.grid(2)\nh, w = y.shape\nif i < h and j < w:\n    s = float32(0)\n"
          "    for k in range(50):\n        s += x[k]\n    y[i, j] = s * x[i] * x[j]",
          (4, 4), (16, 16), ((64,), (52, 20)), {}),
-        ("j, i = cuda.grid(2)\nh, w = y.shape\nif i >= h or j >= w:\n    return\n"
+    ("j, i = cuda.grid(2)\nh, w = y.shape\nif i >= h or j >= w:\n    return\n"
          "s = float32(0)\nfor k in range(50):\n    s += x[k]\ny[i, j] = s * x[i] * x[j]",
          (4, 4), (16, 16), ((64,), (52, 20)), {}),
-        # one row on purpose: the border of the other axis is what is left out
-        ("j, i = cuda.grid(2)\nif 0 < j < 63 and i < 64:\n    y[i, j] = 1",
+    # one row on purpose: the border of the other axis is what is left out
+    ("j, i = cuda.grid(2)\nif 0 < j < 63 and i < 64:\n    y[i, j] = 1",
          (2, 64), (32, 1), ((1,), (64, 64)), {}),
-        # one thread of each block adds the block's sum
-        (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
+    # one thread of each block adds the block's sum
+    (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
          "    cuda.syncthreads()\n    n //= 2\nif t == 0:\n    cuda.atomic.add(y, 0, s[0])",
          16, 256, ((N,), (1,)), {}),
-        # the end of a scan: each thread reads one element, and the first block none
-        ("i = cuda.grid(1)\nb = cuda.blockIdx.x\nif b > 0:\n    y[i] += x[b - 1]",
+    # the end of a scan: each thread reads one element, and the first block none
+    ("i = cuda.grid(1)\nb = cuda.blockIdx.x\nif b > 0:\n    y[i] += x[b - 1]",
          300, 512, ((300,), (300 * 512,)), {}),
-        ("i = cuda.grid(1)\ny[i] += x[cuda.blockIdx.x]", 300, 512, ((300,), (300 * 512,)), {}),
-        # a first block that loads little, where the others load much
-        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(2 * cuda.blockIdx.x):\n    s += x[k]\n"
+    ("i = cuda.grid(1)\ny[i] += x[cuda.blockIdx.x]", 300, 512, ((300,), (300 * 512,)), {}),
+    # a first block that loads little, where the others load much
+    ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(2 * cuda.blockIdx.x):\n    s += x[k]\n"
          "y[i] = s", 4, 64, ((N,), (256,)), {}),
-    ],
-)  # fmt: skip
+])  # fmt: skip
 def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kinds) -> None:
     assert told(body, grid, block, *shapes, **kinds) == []
 
@@ -152,16 +145,13 @@ def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kind
 EXCHANGED = "i = cuda.grid(1)\nt = cuda.threadIdx.x\ny[i] = z[i]\ncuda.syncthreads()\n"
 
 
-@pytest.mark.parametrize(
-    ("body", "blocks"),
-    [
-        (LOCK, 1),
-        (LOCK, 2),
-        # what a block hands on inside is also what a counter hands on to all
-        (EXCHANGED + "x[i] = y[i - t + 63 - t]\ncuda.atomic.add(y, i % 64, 1)", 64),
-        (EXCHANGED + "x[i] = y[i - t + 63 - t]\nif t == 0:\n    z[i] = y[0]", 64),
-    ],
-)
+@pytest.mark.parametrize(("body", "blocks"), [
+    (LOCK, 1),
+    (LOCK, 2),
+    # what a block hands on inside is also what a counter hands on to all
+    (EXCHANGED + "x[i] = y[i - t + 63 - t]\ncuda.atomic.add(y, i % 64, 1)", 64),
+    (EXCHANGED + "x[i] = y[i - t + 63 - t]\nif t == 0:\n    z[i] = y[0]", 64),
+])  # fmt: skip
 def test_nothing_is_said_to_stay_in_a_block_that_others_need(body: str, blocks: int) -> None:
     program = as_program(body, "x, y, z")
     arrays = np.zeros(N, np.int32), np.zeros(N, np.int32), np.ones(N, np.int32)
@@ -278,19 +268,16 @@ def test_a_sum_that_leaves_its_type_is_told_and_a_hash_is_not() -> None:
 GUARDED = "i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    "
 
 
-@pytest.mark.parametrize(
-    ("body", "grid", "block", "is_told"),
-    [
-        (GUARDED + "y[i, j] *= 2", 2, 16, True),
-        (GUARDED + "v = y[i, j]\n    y[i, j] = -v", 2, 16, True),
-        ("i = cuda.grid(1)\nj = cuda.blockIdx.y\ny[j, i] += x[i]", 2, 16, True),
-        (GUARDED + "y[i, j] *= 2", (2, 2), (16, 16), False),
-        # a row is asked for by its number; what is read elsewhere need not be written all over
-        ("i = cuda.grid(1)\ny[0, i] *= 2", 2, 16, False),
-        (GUARDED + "y[i, j] = y[i, j + 1]", 2, 16, False),
-        ("i = cuda.grid(1)\nfor j in range(32):\n    y[i, j] *= 2", 2, 16, False),
-    ],
-)
+@pytest.mark.parametrize(("body", "grid", "block", "is_told"), [
+    (GUARDED + "y[i, j] *= 2", 2, 16, True),
+    (GUARDED + "v = y[i, j]\n    y[i, j] = -v", 2, 16, True),
+    ("i = cuda.grid(1)\nj = cuda.blockIdx.y\ny[j, i] += x[i]", 2, 16, True),
+    (GUARDED + "y[i, j] *= 2", (2, 2), (16, 16), False),
+    # a row is asked for by its number; what is read elsewhere need not be written all over
+    ("i = cuda.grid(1)\ny[0, i] *= 2", 2, 16, False),
+    (GUARDED + "y[i, j] = y[i, j + 1]", 2, 16, False),
+    ("i = cuda.grid(1)\nfor j in range(32):\n    y[i, j] *= 2", 2, 16, False),
+])  # fmt: skip
 def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_told) -> None:
     program = as_program(body, "x, y")
     x, y = np.ones(32, np.float32), np.ones((32, 32), np.float32)
@@ -346,14 +333,10 @@ RIGHT_WITHOUT = {
 }  # fmt: skip
 
 
-@every_case(
-    ("body", "is_told"),
-    [
-        *((body, True) for body in READ_ALONG.values()),
-        *((b, False) for b in RIGHT_WITHOUT.values()),
-    ],
-    ids=[*READ_ALONG, *RIGHT_WITHOUT],
-)
+@every_case(("body", "is_told"), [
+    *((body, True) for body in READ_ALONG.values()),
+    *((b, False) for b in RIGHT_WITHOUT.values()),
+], ids=[*READ_ALONG, *RIGHT_WITHOUT])  # fmt: skip
 def test_what_is_read_along_an_axis_that_the_launch_lacks_is_told(body: str, is_told: bool) -> None:
     program = as_program(body, "a, x, y, row, halo, n, one")
     a, x, y = (np.ones(shape, np.float32) for shape in ((32, 32), 32 * 32, 32))
@@ -424,30 +407,27 @@ ADDED = "s = float32(0)\nfor k in range(x.size):\n    s += x[k]\n"
 INDENTED = ADDED.replace("\n", "\n    ")
 
 
-@pytest.mark.parametrize(
-    ("body", "grid", "block", "said"),
-    [
-        # one thread adds up, and the others idle: those of its warp, its block, its grid
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "Only one thread"),
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "Only one thread"),
-        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "Only one thread"),
-        (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
-        ("for k in range(x.size // 2):\n    v = x[2 * k]\n    y[k] = v * y[k]", 1, 1, "31 of 32"),
-        # all add up the same
-        (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),
-        (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
-        # from another start
-        ("i = cuda.grid(1)\n" + ADDED.replace("s = float32(0)", "s = y[i]") + "y[i] = s", 4, 128,
+@pytest.mark.parametrize(("body", "grid", "block", "said"), [
+    # one thread adds up, and the others idle: those of its warp, its block, its grid
+    (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "Only one thread"),
+    (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "Only one thread"),
+    (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "Only one thread"),
+    (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
+    ("for k in range(x.size // 2):\n    v = x[2 * k]\n    y[k] = v * y[k]", 1, 1, "31 of 32"),
+    # all add up the same
+    (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),
+    (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
+    # from another start
+    ("i = cuda.grid(1)\n" + ADDED.replace("s = float32(0)", "s = y[i]") + "y[i] = s", 4, 128,
          "The threads of a block fetch the same"),
-        # each adds up its own, or few; one thread does what has an order
-        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(i, x.size, 512):\n    s += x[k]\n"
+    # each adds up its own, or few; one thread does what has an order
+    ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(i, x.size, 512):\n    s += x[k]\n"
          "y[i] = s", 4, 128, ""),
-        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[k]\n"
+    ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[k]\n"
          "y[i] = x[i] / s", 4, 128, ""),
-        ("for k in range(1, y.size):\n    y[k] = y[k - 1] * x[k] + y[k]", 1, 1, ""),
-        ("v = x[0]\nfor k in range(y.size):\n    v = v * x[k]\n    y[k] = v", 1, 1, ""),
-    ],
-)  # fmt: skip
+    ("for k in range(1, y.size):\n    y[k] = y[k - 1] * x[k] + y[k]", 1, 1, ""),
+    ("v = x[0]\nfor k in range(y.size):\n    v = v * x[k]\n    y[k] = v", 1, 1, ""),
+])  # fmt: skip
 def test_a_sum_that_is_not_shared_out_is_told(body, grid, block, said) -> None:
     x, y = np.ones(1024, np.float32), np.ones(512, np.float32)
     found = launch(as_program(body, "x, y"), grid, block, x, y, costs=True).findings

@@ -201,10 +201,9 @@ REFUSED_RECURSION = {
     "another function between": ("return 0 if n < 1 else g(n - 1)", "unsupported"),
     "a local array": (
         "s = cuda.local.array(4, float32)\nif n < 1:\n    return s[0]\nreturn f(n - 1)",
-        "unsupported",
-    ),
+        "unsupported"),
     "too deep": ("if n < 1:\n    return n\nreturn f(n - 1)", "unsupported"),
-}
+}  # fmt: skip
 
 
 @every_case("body, code", REFUSED_RECURSION.values(), ids=REFUSED_RECURSION)
@@ -255,11 +254,9 @@ DECLARED = {
     "short names": "@cuda.jit('i8(i8)', device=True)\ndef f(x):\n    return x\n",
     "a result of its own": "@cuda.jit('int32(float64)', device=True)\ndef f(x):\n    return x\n",
     "a list": "def g(x):\n    return x\nf = cuda.jit([TYPES], device=True)(g)\n",
-    "made by a function": (
-        "def made(types):\n    def g(x):\n        return x\n"
-        "    return cuda.jit(types, device=True)(g)\nf = made('int64(int64)')\n"
-    ),
-}
+    "made by a function": ("def made(types):\n    def g(x):\n        return x\n"
+        "    return cuda.jit(types, device=True)(g)\nf = made('int64(int64)')\n"),
+}  # fmt: skip
 
 
 @every_case("way", DECLARED)

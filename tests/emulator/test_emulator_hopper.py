@@ -108,10 +108,9 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "schedule", "seed"),
-    few(zip([*RIGHT, "as it stands"], *zip(*SCHEDULES, strict=True), strict=True)),
-)
+@pytest.mark.parametrize(("name", "schedule", "seed"), few(zip(
+    [*RIGHT, "as it stands"], *zip(*SCHEDULES, strict=True), strict=True,
+)))  # fmt: skip
 def test_a_right_pipeline_is_clean(name: str, schedule: str, seed: int) -> None:
     profile, is_right = run(RIGHT[name], schedule, seed)
     assert [str(finding) for finding in profile.findings] == []
@@ -121,16 +120,13 @@ def test_a_right_pipeline_is_clean(name: str, schedule: str, seed: int) -> None:
     assert (profile.global_load_bytes, profile.global_store_bytes) == (boxes, 64 * 64 * 4)
 
 
-@pytest.mark.parametrize(
-    ("array", "box", "said"),
-    [
-        (np.zeros((4, 64), np.uint16).T, (64, 4), "C-contiguous"),
-        (np.zeros((64, 64), np.uint16), (64,), "a size from 1 to 256 for each axis"),
-        (np.zeros((64, 64), np.uint16), (512, 64), "from 1 to 256"),
-        (np.zeros((64, 64), np.float32), (64, 64), "128 bytes at most"),
-        (np.zeros((64, 60), np.uint8), (64, 60), "multiple of 16 bytes"),
-    ],
-)
+@pytest.mark.parametrize(("array", "box", "said"), [
+    (np.zeros((4, 64), np.uint16).T, (64, 4), "C-contiguous"),
+    (np.zeros((64, 64), np.uint16), (64,), "a size from 1 to 256 for each axis"),
+    (np.zeros((64, 64), np.uint16), (512, 64), "from 1 to 256"),
+    (np.zeros((64, 64), np.float32), (64, 64), "128 bytes at most"),
+    (np.zeros((64, 60), np.uint8), (64, 60), "multiple of 16 bytes"),
+])  # fmt: skip
 def test_what_no_driver_describes_is_refused(array: np.ndarray, box: tuple, said: str) -> None:
     with pytest.raises(PlainError, match=said):
         runtime.tensor_map(array, box)
@@ -147,19 +143,16 @@ def kernel():
 """
 
 
-@pytest.mark.parametrize(
-    ("threads", "few", "many", "is_right"),
-    [
-        (384, 24, 240, True),  # 168 at the launch
-        (384, 40, 232, True),
-        (384, 32, 240, False),
-        (384, 24, 248, False),
-        (384, 168, 176, False),
-        (512, 32, 160, True),  # 128 at the launch
-        (512, 24, 168, False),
-        (256, 40, 232, True),  # 256 at the launch: nothing is lacking
-    ],
-)
+@pytest.mark.parametrize(("threads", "few", "many", "is_right"), [
+    (384, 24, 240, True),  # 168 at the launch
+    (384, 40, 232, True),
+    (384, 32, 240, False),
+    (384, 24, 248, False),
+    (384, 168, 176, False),
+    (512, 32, 160, True),  # 128 at the launch
+    (512, 24, 168, False),
+    (256, 40, 232, True),  # 256 at the launch: nothing is lacking
+])  # fmt: skip
 def test_registers_are_those_of_the_launch(threads, few, many, is_right):
     program = HEADER + INTRINSICS + REGISTERS.format(few=few, many=many)
     profile = launch(program, 2, threads)
@@ -202,10 +195,9 @@ FAULTS = {
         "            wait(sums)\n            mbarrier_arrive(base + EMPTY + 8 * s)\n",
         "            mbarrier_arrive(base + EMPTY + 8 * s)\n            wait(sums)\n",
         "race-write-after-read", "mbarrier_arrive(base + EMPTY", "start(sums"),
-    "bytes for a part of a box are announced": (
-        "FULL + 8 * s, 16384)", "FULL + 8 * s, 4096)",
-        "barrier-divergence", "mbarrier_arrive_with_bytes(base", "tma_load(base + s * STAGE, map_a",
-    ),
+    "bytes for a part of a box are announced": ("FULL + 8 * s, 16384)", "FULL + 8 * s, 4096)",
+        "barrier-divergence", "mbarrier_arrive_with_bytes(base",
+        "tma_load(base + s * STAGE, map_a"),
     "a stage is released more often than it was agreed": (
         "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 8 * s, 4)",
         "barrier-divergence", "mbarrier_arrive(base + EMPTY", "mbarrier_init(base + EMPTY"),
@@ -216,9 +208,8 @@ FAULTS = {
     "sums are read before the wait": ("            wait(sums)\n",
         "            first = sums[0]\n            wait(sums)\n",
         "race-read-after-write", "first = sums[0]", "start(sums"),
-    "no fence before the store": (
-        "        fence_async()\n", "", "race-read-after-write", "tma_store(map_c, (0, 0)",
-        "store_shared2(place"),
+    "no fence before the store": ("        fence_async()\n", "", "race-read-after-write",
+        "tma_store(map_c, (0, 0)", "store_shared2(place"),
     "no barrier before the store": ("        group_sync(1, 128)\n", "",
         "race-read-after-write", "tma_store(map_c, (0, 0)", "store_shared2(place"),
     "the barrier is for too many": (
@@ -241,9 +232,8 @@ FAULTS = {
     "a barrier begins within one": (
         "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 4 + 8 * s, 128)",
         "wrong-index", "mbarrier_init(base + EMPTY", ""),
-    "a product's tile begins within eight rows": (
-        "wgmma_b(base + s * STAGE + 8192)", "wgmma_b(base + s * STAGE + 8192 + 128)",
-        "wrong-index", "start(sums", ""),
+    "a product's tile begins within eight rows": ("wgmma_b(base + s * STAGE + 8192)",
+        "wgmma_b(base + s * STAGE + 8192 + 128)", "wrong-index", "start(sums", ""),
     "results lie beyond the block's memory": ("tma_store(map_c, (32, 0), base + RESULT + 8192)",
         "tma_store(map_c, (32, 0), base + RESULT + 3 * 8192 + 4096)",
         "out-of-bounds-read", "tma_store(map_c, (32, 0)", ""),
@@ -300,9 +290,8 @@ CLUSTER_FAULTS = {
         "        fence_mbarrier_init()\n", "", "race-read-after-write", "mbarrier_arrive_at(base"),
     "shown to copies only": ("fence_mbarrier_init()", "fence_async()",
         "race-read-after-write", "mbarrier_arrive_at(base"),
-    "the blocks do not meet before": (
-        "    cluster_sync()\n    if cuda.threadIdx.x == 0:", "    if cuda.threadIdx.x == 0:",
-        "race-|uninitialised-read", "mbarrier_arrive_at(base"),
+    "the blocks do not meet before": ("    cluster_sync()\n    if cuda.threadIdx.x == 0:",
+        "    if cuda.threadIdx.x == 0:", "race-|uninitialised-read", "mbarrier_arrive_at(base"),
     "both wait, each at its own": ("    if cluster_rank() == 0:", "    if cluster_rank() < 2:",
         "barrier-divergence", "mbarrier_wait(base"),
 }  # fmt: skip
@@ -368,12 +357,10 @@ def kernel(map_q, map_k, map_v, C):
 """
 ATTENTION_FAULTS = {
     "": ("", "", "", ""),
-    "P is touched while its product reads it": (
-        "    wait_output(O)\n", "    P[0] = 0\n    wait_output(O)\n",
-        "    P[0] = 0", "start_output(O, P"),
-    "O is touched while its product adds to it": (
-        "    wait_output(O)\n", "    O[5] += 1\n    wait_output(O)\n",
-        "    O[5] += 1", "start_output(O, P"),
+    "P is touched while its product reads it": ("    wait_output(O)\n",
+        "    P[0] = 0\n    wait_output(O)\n", "    P[0] = 0", "start_output(O, P"),
+    "O is touched while its product adds to it": ("    wait_output(O)\n",
+        "    O[5] += 1\n    wait_output(O)\n", "    O[5] += 1", "start_output(O, P"),
     "the scores are left under way": (
         "wait_scores(S, 0)", "wait_scores(S, 1)", "P[i] = pack_bf16", "start_scores(S, q"),
 }  # fmt: skip

@@ -116,11 +116,8 @@ def every_group_is_judged(patch: pytest.MonkeyPatch) -> None:
 
 
 CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
-    one_at_a_time,
-    patterns_of_few_lanes,
-    no_pattern,
-    every_group_is_judged,
-]
+    one_at_a_time, patterns_of_few_lanes, no_pattern, every_group_is_judged,
+]  # fmt: skip
 
 
 @pytest.mark.slow

@@ -14,19 +14,16 @@ from emulator_helpers import (
 from every_case import every_case
 
 
-@every_case(
-    ("index", "code"),
-    [
-        ("3, 0", "out-of-bounds-read"),
-        ("0, 4", "out-of-bounds-read"),  # the flat address 4 would be inside the array
-        ("2, 100", "out-of-bounds-read"),
-        ("100, 100", "out-of-bounds-read"),
-        ("4 - i, 0", "wrong-index"),
-        ("0, 4 - i", "wrong-index"),
-        ("-4, 0", "out-of-bounds-read"),
-        ("0, -5", "out-of-bounds-read"),
-    ],
-)
+@every_case(("index", "code"), [
+    ("3, 0", "out-of-bounds-read"),
+    ("0, 4", "out-of-bounds-read"),  # the flat address 4 would be inside the array
+    ("2, 100", "out-of-bounds-read"),
+    ("100, 100", "out-of-bounds-read"),
+    ("4 - i, 0", "wrong-index"),
+    ("0, 4 - i", "wrong-index"),
+    ("-4, 0", "out-of-bounds-read"),
+    ("0, -5", "out-of-bounds-read"),
+])  # fmt: skip
 def test_read_bounds(index: str, code: str) -> None:
     data = np.arange(12, dtype=np.float32).reshape(3, 4)
     out = np.zeros(1, np.float32)
@@ -72,11 +69,10 @@ def test_shared_memory_is_fresh_for_every_block() -> None:
     assert codes(run(body, 2, 1, np.zeros(2, np.float32))) == ["uninitialised-read"]
 
 
-@every_case(
-    "value",
-    ["data[where]", "data[1][3]", "len(data)", "data.shape[1]", "data.size", "data.ndim",
-     "data.shape[-1]"],
-)  # fmt: skip
+@every_case("value", [
+    "data[where]", "data[1][3]", "len(data)", "data.shape[1]", "data.size", "data.ndim",
+    "data.shape[-1]",
+])  # fmt: skip
 def test_indices_and_attributes(value: str) -> None:
     body = f"where = (1, 2)\nout[0] = {value}"
     assert_as_in_python(body, data=np.arange(12.0).reshape(3, 4), out=np.zeros(1))

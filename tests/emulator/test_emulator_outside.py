@@ -32,13 +32,10 @@ def test_arrays_of_numbers(text: str) -> None:
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "np.array([[1, 2], [3]])", "np.array([1, 2], dtype=thing)", "np.array()",
-        "np.array([10 ** 30])", "np.array([1, 2], copy=False)", f"np.array([{'0, ' * 1001}])",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "np.array([[1, 2], [3]])", "np.array([1, 2], dtype=thing)", "np.array()",
+    "np.array([10 ** 30])", "np.array([1, 2], copy=False)", f"np.array([{'0, ' * 1001}])",
+])  # fmt: skip
 def test_other_arrays_are_no_constants(text: str) -> None:
     body = "out[0] = TABLE[0]"
     with pytest.raises(KernelRejected) as refused:
@@ -238,15 +235,12 @@ def in_python(body, given) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize(
-    ("body", "given"),
-    [
-        (members, Color.green),
-        (members, Color.blue),
-        (whole_numbers, Size.large),
-        (nested_tuples, 3),
-    ],
-)
+@pytest.mark.parametrize(("body", "given"), [
+    (members, Color.green),
+    (members, Color.blue),
+    (whole_numbers, Size.large),
+    (nested_tuples, 3),
+])  # fmt: skip
 def test_the_emulator_computes_what_python_computes(body, given) -> None:
     out = np.zeros((4, 6))
     emulate(body)[1, 4](out, given)

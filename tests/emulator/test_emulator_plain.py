@@ -295,18 +295,15 @@ def test_a_record_is_a_table_of_names():
     assert facts_of(found.hint) == {"near": "warps"}
 
 
-@every_case(
-    "expression",
-    [
-        "d.__class__", "d.values", "d._values", "d.__init__.__globals__", "().__class__",
-        "f.__globals__", "f.__code__", "math.__loader__", "'{0.__class__}'.format(d)",
-        "f'{d}'", "f'{d.__class__}'", "str(d)", "d.warps.__class__", "type(d)", "vars(d)",
-        "getattr(d, 'warps')", "__import__('os')", "open('x')", "eval('1')", "exec('1')",
-        "globals()", "__builtins__", "compile('1', '', 'eval')", "(lambda: 0).__closure__",
-        "print.__self__", "min.__self__", "[].__class__.__mro__", "input()", "breakpoint()",
-        "course_lib.start()", "device('A6000')", "os.getcwd()", "d.warps.real.__class__",
-    ],
-)  # fmt: skip
+@every_case("expression", [
+    "d.__class__", "d.values", "d._values", "d.__init__.__globals__", "().__class__",
+    "f.__globals__", "f.__code__", "math.__loader__", "'{0.__class__}'.format(d)", "f'{d}'",
+    "f'{d.__class__}'", "str(d)", "d.warps.__class__", "type(d)", "vars(d)", "getattr(d, 'warps')",
+    "__import__('os')", "open('x')", "eval('1')", "exec('1')", "globals()", "__builtins__",
+    "compile('1', '', 'eval')", "(lambda: 0).__closure__", "print.__self__", "min.__self__",
+    "[].__class__.__mro__", "input()", "breakpoint()", "course_lib.start()", "device('A6000')",
+    "os.getcwd()", "d.warps.real.__class__",
+])  # fmt: skip
 def test_there_is_no_way_to_an_object(expression):
     head = "import math\nimport course_lib\nfrom course_lib.devices import device\n"
     found = refused(f"{head}def f(d):\n    return {expression}\n", DEVICE)

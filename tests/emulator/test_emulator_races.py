@@ -111,34 +111,22 @@ t = cuda.threadIdx.x
 # The text of a kernel, and of each finding its own two lines and those that it names besides, as
 # the comments in the text call them.
 MISSING = {
-    "three reads": (
-        "s[t] = x[t]  # a\na = s[63 - t]  # b\nb = s[(t + 40) % 64]  # c\n"
-        "y[t] = a + b + s[(t + 1) % 64]  # d",
-        ["ab+cd"],
-    ),
+    "three reads": ("s[t] = x[t]  # a\na = s[63 - t]  # b\nb = s[(t + 40) % 64]  # c\n"
+        "y[t] = a + b + s[(t + 1) % 64]  # d", ["ab+cd"]),
     "two arrays filled, one line reads": (
-        "s[t] = x[t]  # a\nu[t] = y[t]  # b\nx[t] = s[63 - t] * u[63 - t]  # c",
-        ["ac+b"],
-    ),
-    "two barriers": (
-        "s[t] = x[t]  # a\nu[t] = s[63 - t]  # b\ny[t] = u[(t + 40) % 64]  # c",
-        ["ab", "bc"],
-    ),
+        "s[t] = x[t]  # a\nu[t] = y[t]  # b\nx[t] = s[63 - t] * u[63 - t]  # c", ["ac+b"]),
+    "two barriers": ("s[t] = x[t]  # a\nu[t] = s[63 - t]  # b\ny[t] = u[(t + 40) % 64]  # c",
+        ["ab", "bc"]),
     "at the end of a loop": (
         "a = float32(0)\nfor k in range(4):\n    s[t] = x[t] * k  # a\n    u[t] = y[t]  # b\n"
         "    cuda.syncthreads()\n    a += s[63 - t]  # c\n    a += u[63 - t]  # d\ny[t] = a",
-        ["ca+bd"],
-    ),
+        ["ca+bd"]),
     "before a loop, and in it": (
         "s[t] = x[t]  # a\nfor k in range(3):\n    a = s[63 - t]  # b\n    cuda.syncthreads()\n"
-        "    s[t] = a + 1  # c\ny[t] = s[t]",
-        ["ab", "cb"],
-    ),
+        "    s[t] = a + 1  # c\ny[t] = s[t]", ["ab", "cb"]),
     "read and written by one line": (
         "s[t] = x[t]  # a\nh = 32\nwhile h > 0:\n    cuda.syncthreads()\n"
-        "    a = s[(t + h) % 64]  # b\n    s[t] += a  # c\n    h //= 2\ny[t] = s[t]",
-        ["bc"],
-    ),
+        "    a = s[(t + h) % 64]  # b\n    s[t] += a  # c\n    h //= 2\ny[t] = s[t]", ["bc"]),
     "in turns, in two arms": (
         "s[t] = x[t]\ncuda.syncthreads()\nfor k in range(4):\n    if k % 2:\n"
         "        s[t] = u[63 - t]  # a\n    else:\n        u[t] = s[63 - t]  # b\n"
@@ -149,10 +137,8 @@ MISSING = {
         "for k in range(3):\n    s[t] = k  # a\n    cuda.syncthreads()\n"
         "    y[t] += s[63 - t]  # b\ncuda.syncthreads()\n"
         "for k in range(3):\n    s[t] = k  # c\n    cuda.syncthreads()\n"
-        "    y[t] += s[63 - t]  # d",
-        ["ba", "dc"],
-    ),
-}
+        "    y[t] += s[63 - t]  # d", ["ba", "dc"]),
+}  # fmt: skip
 
 
 @every_case(("body", "wanted"), MISSING.values(), ids=MISSING)

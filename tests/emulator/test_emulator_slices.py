@@ -82,13 +82,10 @@ def test_what_is_written_into_a_part(text: str) -> None:
     assert_as_in_python(f"{text} = 3", x=np.zeros((5, 4), np.float32))
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ("s = x[::cuda.threadIdx.x + 1]\nx[0] = s[0]", "unsupported"),
-        ("s = x[..., ...]", "compile-error"),
-    ],
-)
+@pytest.mark.parametrize(("body", "code"), [
+    ("s = x[::cuda.threadIdx.x + 1]\nx[0] = s[0]", "unsupported"),
+    ("s = x[..., ...]", "compile-error"),
+])  # fmt: skip
 def test_what_has_no_uniform_step_is_refused(body: str, code: str) -> None:
     assert rejection_codes(as_program(body, "x"), np.zeros(9)) == [code]
 

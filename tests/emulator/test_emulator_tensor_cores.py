@@ -86,11 +86,9 @@ def mma_program(kind: str, k: int, a_words: int, b_words: int, turns: int = 1) -
 @pytest.mark.parametrize("shape", MMA)
 @settings(max_examples=6, deadline=None)
 @given(
-    blocks=st.integers(1, 2),
-    warps=st.integers(1, 3),
-    seed=st.integers(0, 2**16),
+    blocks=st.integers(1, 2), warps=st.integers(1, 3), seed=st.integers(0, 2**16),
     schedule=st.sampled_from(["lockstep", "warps"]),
-)
+)  # fmt: skip
 def test_the_product_of_every_warp(shape, blocks, warps, seed, schedule):
     kind, k, a_words, b_words = shape
     random = np.random.default_rng(seed)
@@ -177,12 +175,9 @@ def test_formats() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(
-    count=st.sampled_from([2, 4]),
-    trans=st.booleans(),
-    blocks=st.integers(1, 2),
-    dtype=st.sampled_from(["float16", "uint16"]),
-    seed=st.integers(0, 2**16),
-)
+    count=st.sampled_from([2, 4]), trans=st.booleans(), blocks=st.integers(1, 2),
+    dtype=st.sampled_from(["float16", "uint16"]), seed=st.integers(0, 2**16),
+)  # fmt: skip
 def test_ldmatrix_lane_by_lane(count: int, trans: bool, blocks: int, dtype: str, seed: int) -> None:
     random = np.random.default_rng(seed)
     tile = random.integers(0, 1000, (64, 8)).astype(dtype)
@@ -233,14 +228,11 @@ def test_wavefronts_of_ldmatrix(wide: int, conflicts: int) -> None:
     assert fetch.shared_load_wavefronts == 4 + conflicts
 
 
-@pytest.mark.parametrize(
-    ("statement", "code"),
-    [
-        ("words = ldmatrix_x4(s, 8 * i + 8)", "out-of-bounds-read"),
-        ("words = ldmatrix_x4(s, 4 * i)", "wrong-index"),
-        ("words = ldmatrix_x4(loose, 8 * i)", "wrong-index"),
-    ],
-)
+@pytest.mark.parametrize(("statement", "code"), [
+    ("words = ldmatrix_x4(s, 8 * i + 8)", "out-of-bounds-read"),
+    ("words = ldmatrix_x4(s, 4 * i)", "wrong-index"),
+    ("words = ldmatrix_x4(loose, 8 * i)", "wrong-index"),
+])  # fmt: skip
 def test_faults_of_ldmatrix(statement: str, code: str) -> None:
     body = f"""
         s = cuda.shared.array((32, 8), np.uint16, alignment=16)
@@ -285,22 +277,19 @@ def test_a_warp_in_parts(condition: str, block: int, fails: bool, schedule: str)
     assert np.isnan(out).any() == fails
 
 
-@every_case(
-    ("statement", "code"),
-    [
-        ("acc = mma_m16n8k16_f16(acc, (w, w), (w, w))", "compile-error"),
-        ("acc = mma_m16n8k8_f16(acc, (w, w), (w,))", "compile-error"),
-        ("acc = mma_m16n8k16_f16((0.0, 0.0, 0.0, 0.0), (w, w, w, w), (w, w))", "compile-error"),
-        ("acc = mma_m16n8k8_tf32(acc, (z, z, z, z), (z, z))", "compile-error"),
-        ("acc = mma_m16n8k16_f16(acc, (w, w, w, w))", "compile-error"),
-        ("x = ldmatrix_x4(s.T, 0)", "compile-error"),
-        ("x = ldmatrix_x4(f, 0, 1)", "compile-error"),
-        ("x = ldmatrix_x4_trans(f, 0)", "compile-error"),
-        ("x = ldmatrix_x4(out, 0)", "unsupported"),
-        ("x = float_bits(1.0)", "compile-error"),
-        ("x = to_tf32(w)", "compile-error"),
-    ],
-)
+@every_case(("statement", "code"), [
+    ("acc = mma_m16n8k16_f16(acc, (w, w), (w, w))", "compile-error"),
+    ("acc = mma_m16n8k8_f16(acc, (w, w), (w,))", "compile-error"),
+    ("acc = mma_m16n8k16_f16((0.0, 0.0, 0.0, 0.0), (w, w, w, w), (w, w))", "compile-error"),
+    ("acc = mma_m16n8k8_tf32(acc, (z, z, z, z), (z, z))", "compile-error"),
+    ("acc = mma_m16n8k16_f16(acc, (w, w, w, w))", "compile-error"),
+    ("x = ldmatrix_x4(s.T, 0)", "compile-error"),
+    ("x = ldmatrix_x4(f, 0, 1)", "compile-error"),
+    ("x = ldmatrix_x4_trans(f, 0)", "compile-error"),
+    ("x = ldmatrix_x4(out, 0)", "unsupported"),
+    ("x = float_bits(1.0)", "compile-error"),
+    ("x = to_tf32(w)", "compile-error"),
+])  # fmt: skip
 def test_what_is_refused(statement: str, code: str) -> None:
     body = f"""
         s = cuda.shared.array((8, 8), np.uint16, alignment=16)

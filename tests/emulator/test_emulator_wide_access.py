@@ -17,18 +17,15 @@ def numbers(*shape: int) -> np.ndarray:
     return np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
 
 
-@every_case(
-    ("before", "name"),
-    [
-        ("from course_lib.intrinsics import load4", "load4"),
-        ("from course_lib.intrinsics import load4 as wide", "wide"),
-        ("from course_lib.intrinsics.wide import load4", "load4"),
-        ("import course_lib.intrinsics as ci", "ci.load4"),
-        ("from course_lib import intrinsics", "intrinsics.load4"),
-        ("import course_lib.intrinsics", "course_lib.intrinsics.load4"),
-        (IMPORT, "load4"),
-    ],
-)
+@every_case(("before", "name"), [
+    ("from course_lib.intrinsics import load4", "load4"),
+    ("from course_lib.intrinsics import load4 as wide", "wide"),
+    ("from course_lib.intrinsics.wide import load4", "load4"),
+    ("import course_lib.intrinsics as ci", "ci.load4"),
+    ("from course_lib import intrinsics", "intrinsics.load4"),
+    ("import course_lib.intrinsics", "course_lib.intrinsics.load4"),
+    (IMPORT, "load4"),
+])  # fmt: skip
 def test_known_however_imported(before: str, name: str) -> None:
     out = np.zeros(8, np.float32)
     body = f"i = cuda.threadIdx.x\nx, y, z, w = {name}(A, 4 * i)\nout[i] = x + y + z + w"
@@ -38,11 +35,9 @@ def test_known_however_imported(before: str, name: str) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(
-    st.sampled_from(["float32", "int32", "uint32"]),
-    st.sampled_from([(64,), (4, 16), (2, 4, 8)]),
-    st.integers(0, 99),
-    st.sampled_from(["lockstep", "warps"]),
-)
+    st.sampled_from(["float32", "int32", "uint32"]), st.sampled_from([(64,), (4, 16), (2, 4, 8)]),
+    st.integers(0, 99), st.sampled_from(["lockstep", "warps"]),
+)  # fmt: skip
 def test_a_permutation_through_shared_and_local_memory(dtype, shape, seed, schedule):
     order = np.random.default_rng(seed).permutation(16)
     source, out = np.arange(64, dtype=dtype).reshape(shape), np.zeros(64, dtype)
@@ -86,21 +81,18 @@ def test_words_of_16_bit_numbers() -> None:
     assert C.tolist() == [0, 1, 1, 0]
 
 
-@every_case(
-    ("statement", "code"),
-    [
-        ("x = load4(A, 4 * (i % 8) + 1)[0]", "wrong-index"),
-        ("x = load4(A, 4 * i + 4)[0]", "out-of-bounds-read"),
-        ("x = load4(A, 4 * i - 4)[0]", "out-of-bounds-read"),
-        ("store4(A, 4 * i + 8, (one, one, one, one))", "out-of-bounds-write"),
-        ("store4(A, 2 * i, (one, one, one, one))", "wrong-index"),
-        ("x = load4(A[1:], 4 * (i % 8))[0]", "wrong-index"),
-        ("x = load4(A[4:], 4 * i)[0]", "out-of-bounds-read"),
-        ("x = load4(cuda.shared.array(128, float32), 4 * i)[0]", "wrong-index"),
-        ("store2(A, i, (one, one))", "wrong-index"),
-        ("store4(A, 4 * (i // 2), (one, one, one, one))", "race-write-after-write"),
-    ],
-)
+@every_case(("statement", "code"), [
+    ("x = load4(A, 4 * (i % 8) + 1)[0]", "wrong-index"),
+    ("x = load4(A, 4 * i + 4)[0]", "out-of-bounds-read"),
+    ("x = load4(A, 4 * i - 4)[0]", "out-of-bounds-read"),
+    ("store4(A, 4 * i + 8, (one, one, one, one))", "out-of-bounds-write"),
+    ("store4(A, 2 * i, (one, one, one, one))", "wrong-index"),
+    ("x = load4(A[1:], 4 * (i % 8))[0]", "wrong-index"),
+    ("x = load4(A[4:], 4 * i)[0]", "out-of-bounds-read"),
+    ("x = load4(cuda.shared.array(128, float32), 4 * i)[0]", "wrong-index"),
+    ("store2(A, i, (one, one))", "wrong-index"),
+    ("store4(A, 4 * (i // 2), (one, one, one, one))", "race-write-after-write"),
+])  # fmt: skip
 def test_faults(statement: str, code: str) -> None:
     body = f"i = cuda.threadIdx.x\none = float32(1)\n{statement}"
     program = as_program(body, "A", IMPORT)
@@ -207,24 +199,21 @@ def test_a_loop_over_unroll(count: str) -> None:
     assert profile.branches == 0  # there is no loop any more
 
 
-@every_case(
-    ("loop", "decorators"),
-    [
-        ("for k in unroll(4):\n    acc += four[k]", "@cuda.jit"),
-        ("for k in unroll(4):\n    acc += four[k]", "@unrolled\n@cuda.jit"),
-        ("for k in unroll(A.size):\n    acc += 1", RIGHT),
-        ("for k in unroll(TURNS // 2):\n    acc += 1", RIGHT),
-        ("for k in unroll(HALF):\n    acc += 1", RIGHT),
-        ("for k in unroll(0):\n    acc += 1", RIGHT),
-        ("for k in unroll(257):\n    acc += 1", RIGHT),
-        ("n = 4\nfor k in unroll(n):\n    acc += 1", RIGHT),
-        ("for k in unroll(4):\n    if acc > 1:\n        break\n    acc += 1", RIGHT),
-        ("for k in unroll(4):\n    k += 1", RIGHT),
-        ("for k in unroll(4):\n    acc += 1\nelse:\n    acc += 1", RIGHT),
-        ("for k in unroll(4, 8):\n    acc += 1", RIGHT),
-        ("turns = unroll(4)\nfor k in turns:\n    acc += 1", RIGHT),
-    ],
-)
+@every_case(("loop", "decorators"), [
+    ("for k in unroll(4):\n    acc += four[k]", "@cuda.jit"),
+    ("for k in unroll(4):\n    acc += four[k]", "@unrolled\n@cuda.jit"),
+    ("for k in unroll(A.size):\n    acc += 1", RIGHT),
+    ("for k in unroll(TURNS // 2):\n    acc += 1", RIGHT),
+    ("for k in unroll(HALF):\n    acc += 1", RIGHT),
+    ("for k in unroll(0):\n    acc += 1", RIGHT),
+    ("for k in unroll(257):\n    acc += 1", RIGHT),
+    ("n = 4\nfor k in unroll(n):\n    acc += 1", RIGHT),
+    ("for k in unroll(4):\n    if acc > 1:\n        break\n    acc += 1", RIGHT),
+    ("for k in unroll(4):\n    k += 1", RIGHT),
+    ("for k in unroll(4):\n    acc += 1\nelse:\n    acc += 1", RIGHT),
+    ("for k in unroll(4, 8):\n    acc += 1", RIGHT),
+    ("turns = unroll(4)\nfor k in turns:\n    acc += 1", RIGHT),
+])  # fmt: skip
 def test_loops_that_cannot_be_written_out(loop: str, decorators: str) -> None:
     program = unrolled_program(loop, decorators)
     arguments = numbers(4), np.zeros(1, np.float32)

@@ -94,15 +94,13 @@ def k(out, x):
     cuda.atomic.cas(out, 0, old, old + x[i])
 """,
     "it is stored before": GUIDE.replace("    while", "    x[i] = old\n    while"),
-    "it decides before": GUIDE.replace(
-        "    while", "    if old == 5:\n        x[i] = 0\n    while"
-    ),
-    "what is made of it is stored before": GUIDE.replace(
-        "    while", "    y = old * 2\n    x[i] = y\n    while"
-    ),
+    "it decides before": GUIDE.replace("    while",
+        "    if old == 5:\n        x[i] = 0\n    while"),
+    "what is made of it is stored before": GUIDE.replace("    while",
+        "    y = old * 2\n    x[i] = y\n    while"),
     "another value is expected": PLACE.replace("0, old, old + 1", "0, 5, old + 1"),
     "it is no swap": MAXIMUM.replace("cas(out, 0, old, ", "add(out, 0, "),
-}
+}  # fmt: skip
 
 
 def found(text: str, blocks: int, *arguments, schedule: str = "lockstep"):
@@ -228,14 +226,10 @@ OTHER_VALUE = {
 }
 
 
-@every_case(
-    ("body", "severity"),
-    [
-        *((body, "warning") for body in SAME_VALUE.values()),
-        *((body, "error") for body in OTHER_VALUE.values()),
-    ],
-    ids=[*SAME_VALUE, *OTHER_VALUE],
-)
+@every_case(("body", "severity"), [
+    *((body, "warning") for body in SAME_VALUE.values()),
+    *((body, "error") for body in OTHER_VALUE.values()),
+], ids=[*SAME_VALUE, *OTHER_VALUE])  # fmt: skip
 def test_writes_of_one_value_are_a_warning(body: str, severity: str) -> None:
     text = f"def k(out, x, n):\n    i = cuda.grid(1)\n    {body}\n"
     out, x = np.zeros(8, np.int32), np.arange(128, dtype=np.int32)

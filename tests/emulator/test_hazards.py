@@ -107,14 +107,11 @@ LEFT_OUT = {
     "they store and return": ("if t < 2:\n    cuda.syncwarp()  # this\nout[t] = t", False),
     "they leave a loop": ("for k in range(t):\n    cuda.syncwarp()  # this", False),
     "they come to a barrier of the block": (
-        "if t < 2:\n    cuda.syncwarp()  # this\ncuda.syncthreads()", True,
-    ),
+        "if t < 2:\n    cuda.syncwarp()  # this\ncuda.syncthreads()", True),
     "they come to a shuffle": (
-        "if t < 2:\n    cuda.syncwarp()  # this\nout[t] = cuda.shfl_sync(-1, t, 0)", True,
-    ),
+        "if t < 2:\n    cuda.syncwarp()  # this\nout[t] = cuda.shfl_sync(-1, t, 0)", True),
     "they come to another syncwarp less": (
-        "if t < 2:\n    cuda.syncwarp()  # this\ncuda.syncwarp()", True,
-    ),
+        "if t < 2:\n    cuda.syncwarp()  # this\ncuda.syncwarp()", True),
 }  # fmt: skip
 
 

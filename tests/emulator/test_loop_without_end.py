@@ -55,11 +55,9 @@ def test_the_loop_is_named(body: str, schedule: str) -> None:
 
 
 REPEATED = (
-    "nothing else",
-    "a condition that nothing changes",
-    "within a loop that ends",
+    "nothing else", "a condition that nothing changes", "within a loop that ends",
     "for a few lanes",
-)
+)  # fmt: skip
 
 
 # What grows in them does not decide whether they end.
@@ -90,13 +88,11 @@ GROWING = {
         "a = cuda.local.array(4, float32)\nk = 0\na[0] = 0\nwhile a[0] < 1:  # this\n"
         "    k += 1\n    out[0] = k"
     ),
-    "a loop within": (
-        "i, s = 0, 0\nwhile i < n:  # this\n    for k in range(3):\n        s += k\n"
-        "        if k > 1:\n            break"
-    ),
+    "a loop within": ("i, s = 0, 0\nwhile i < n:  # this\n    for k in range(3):\n        s += k\n"
+        "        if k > 1:\n            break"),
     "for some lanes": "i, s = cuda.grid(1) // 60 * 9, 0\nwhile i < n:  # this\n    s += 1",
     "a function of what stays": "i, s = 1, 0\nwhile math.sqrt(i) < n:  # this\n    s += i",
-}
+}  # fmt: skip
 
 
 # The loop's test reads what the loop stores, and a round leaves it as it was.
@@ -116,18 +112,14 @@ STORING = {
     "an atomic that adds nothing": (
         "k = 0\nwhile out[0] < 5:  # this\n    k += 1\n    cuda.atomic.add(out, 0, x[0])"
     ),
-    "two that change places": (
-        "t = cuda.grid(1)\nwhile flags[t] != out[t]:  # this\n"
-        "    flags[t] = 1 - flags[t]\n    out[t] = 1 - flags[t]"
-    ),
+    "two that change places": ("t = cuda.grid(1)\nwhile flags[t] != out[t]:  # this\n"
+        "    flags[t] = 1 - flags[t]\n    out[t] = 1 - flags[t]"),
     "a step too small for float32": (
         "t = cuda.grid(1)\nout[t] = 1e8\nwhile out[t] < 1e8 + 64:  # this\n    out[t] += 1"
     ),
-    "in a local array": (
-        "a = cuda.local.array(2, int32)\na[0], a[1], k = 0, 5, 0\n"
-        "while a[0] < a[1]:  # this\n    k += 1\n    a[0] = (a[0] + 1) % 4"
-    ),
-}
+    "in a local array": ("a = cuda.local.array(2, int32)\na[0], a[1], k = 0, 5, 0\n"
+        "while a[0] < a[1]:  # this\n    k += 1\n    a[0] = (a[0] + 1) % 4"),
+}  # fmt: skip
 
 
 BEFORE_ITS_STEPS = [*GROWING.values(), *STORING.values(), *map(WITHOUT_END.get, REPEATED)]

@@ -138,8 +138,7 @@ VOID = 'cuda.jit("void(float64[:])")'
 TEXTS = {
     "a signature": (f"@{VOID}\n{PLAIN}RATE = 9\n", 1),
     "a type": (f"@cuda.jit(void(float64[:]))\n{PLAIN}RATE = 9\n", 1),
-    "several": (
-        f'@cuda.jit(["void(float64[:])", "void(float32[:])"])\n{PLAIN}RATE = 9\n', 1),
+    "several": (f'@cuda.jit(["void(float64[:])", "void(float32[:])"])\n{PLAIN}RATE = 9\n', 1),
     "options only": (f"@cuda.jit(fastmath=True)\n{PLAIN}RATE = 9\n", 9),
     "no signature": (f"@cuda.jit\n{PLAIN}RATE = 9\n", 9),
     "a call": (f"{PLAIN}k = {VOID}(k)\nRATE = 9\n", 1),
@@ -147,8 +146,7 @@ TEXTS = {
     "the size of an array": (
         f"@{VOID}\ndef k(out):\n    a = cuda.local.array(RATE, float64)\n    out[0] = a.size\n"
         "RATE = 9\n", 1),
-    "an array": (
-        f"@{VOID}\ndef k(out):\n    out[0] = TABLE[0]\nTABLE = np.array([9.0])\n", 1),
+    "an array": (f"@{VOID}\ndef k(out):\n    out[0] = TABLE[0]\nTABLE = np.array([9.0])\n", 1),
     "a device function's name": (
         f"@cuda.jit(device=True)\ndef rate():\n    return RATE\n@{VOID}\ndef k(out):\n"
         "    out[0] = rate()\nRATE = 9\n", 1),

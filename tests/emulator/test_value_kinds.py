@@ -288,13 +288,11 @@ STATEMENTS = {
     "field of a part": ("out[0] = r[...].x[1]", [3, 0, 0, 0]),
     "loop over records": ("for i, each in enumerate(r): out[i] = each.n", [2, 4, 0, 0]),
     "store into items": (
-        "for each, k in zip(r, v): each.n = k + 7\nout[0], out[1] = r.n[0], r.n[1]",
-        [7, 8, 0, 0],
-    ),
+        "for each, k in zip(r, v): each.n = k + 7\nout[0], out[1] = r.n[0], r.n[1]", [7, 8, 0, 0]),
     "step of complex": ("out[0] = z[::-2].sum().imag", [4, 0, 0, 0]),
     "step of a field": ("r.x[::-1][0] = 6\nout[0] = r[1::2].x[0]", [6, 0, 0, 0]),
     "operator": ("out[0] = operator.mul(z[1], 2j).real", [-2, 0, 0, 0]),
-}
+}  # fmt: skip
 
 
 @every_case("body, expected", STATEMENTS.values())
@@ -309,11 +307,9 @@ def test_statements_take_every_kind_of_value(body: str, expected: list[float]) -
 
 
 WAITING = (
-    "out[i] = later(by=later(i, 1), v=i)",
-    "out[i] = operator.add(later(i, 1), i - 1)",
-    "out[i] = later(*(later(i, 1), i - 1))",
-    "assert later(i, 1) == i + 1\nout[i] = 2 * i",
-)
+    "out[i] = later(by=later(i, 1), v=i)", "out[i] = operator.add(later(i, 1), i - 1)",
+    "out[i] = later(*(later(i, 1), i - 1))", "assert later(i, 1) == i + 1\nout[i] = 2 * i",
+)  # fmt: skip
 
 
 @every_case("body", WAITING)

@@ -123,16 +123,13 @@ def figure_line(figure, place):
     return int(figure.controls[0].values[place].split(",")[0].removeprefix("line "))
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        (lambda: transpose, "This is no launch"),
-        (lambda: np.ones((3, 3)), "This is no launch"),  # arrays have a trace, too
-        (lambda: launched(transpose, trace=False), "was not traced"),
-        (lambda: launched(unsolved), "touches no memory yet"),
-        (lambda: launched(copy), "neither loads from nor stores to shared memory"),
-    ],
-)
+@pytest.mark.parametrize(("given", "words"), [
+    (lambda: transpose, "This is no launch"),
+    (lambda: np.ones((3, 3)), "This is no launch"),  # arrays have a trace, too
+    (lambda: launched(transpose, trace=False), "was not traced"),
+    (lambda: launched(unsolved), "touches no memory yet"),
+    (lambda: launched(copy), "neither loads from nor stores to shared memory"),
+])  # fmt: skip
 def test_a_sentence_where_there_is_nothing_to_draw(given, words):
     figure = figures.explore_banks(given())
     assert words in figure.sentence() and words in figure.still.alt
@@ -265,14 +262,11 @@ def test_the_emulators_layout_is_that_of_the_ptx_isa(which):
             assert [list(each) for each in held[name][lane]] == registers
 
 
-@pytest.mark.parametrize(
-    ("which", "lane", "lines"),
-    [
-        (F16, 31, {"A line 1": "a1 A[15,6] A[15,7]", "B line 0": "b0 B[6,7] B[7,7]"}),
-        (BF16, 5, {"A line 2": "a2 A[1,10] A[1,11]", "B line 1": "b1 B[10,1] B[11,1]"}),
-        (TF32, 5, {"A line 3": "a3 A[9,5]", "B line 1": "b1 B[5,1]", "C line 3": "c3 C[9,3]"}),
-    ],
-)
+@pytest.mark.parametrize(("which", "lane", "lines"), [
+    (F16, 31, {"A line 1": "a1 A[15,6] A[15,7]", "B line 0": "b0 B[6,7] B[7,7]"}),
+    (BF16, 5, {"A line 2": "a2 A[1,10] A[1,11]", "B line 1": "b1 B[10,1] B[11,1]"}),
+    (TF32, 5, {"A line 3": "a3 A[9,5]", "B line 1": "b1 B[5,1]", "C line 3": "c3 C[9,3]"}),
+])  # fmt: skip
 def test_a_state_names_registers_and_elements(fragments, which, lane, lines):
     state = fragments.state(which=which, lane=lane)
     assert {name: state[name]["text"] for name in lines} == lines

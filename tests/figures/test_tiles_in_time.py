@@ -123,13 +123,10 @@ def test_pieces_lie_where_the_function_says():
     assert "in 1 different place" in in_order.alt and "8 wavefronts" in in_order.alt
 
 
-@pytest.mark.parametrize(
-    ("piece_at", "said"),
-    [
-        (lambda row, piece: row * 64, "share a place"),
-        (lambda row, piece: (row + 1) * 64 + piece * 8, "outside"),
-    ],
-)
+@pytest.mark.parametrize(("piece_at", "said"), [
+    (lambda row, piece: row * 64, "share a place"),
+    (lambda row, piece: (row + 1) * 64 + piece * 8, "outside"),
+])  # fmt: skip
 def test_pieces_that_do_not_fit_are_refused(piece_at, said):
     with pytest.raises(ValueError, match=said):
         figures.swizzled_rows(piece_at)

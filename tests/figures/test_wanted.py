@@ -121,13 +121,10 @@ def _farness(point, start, end):
     return float(np.linalg.norm(np.subtract(point, start) - share * along))
 
 
-@pytest.mark.parametrize(
-    "name",
-    one_in(3, [
-        *("double_matrix", "stage_tile", "turn_tile", "swizzle_strip", "transposed_product"),
-        *("sums_of_four", "strided_sums", "filter_bank", "outer_product", "naive_by_rows"),
-    ]),
-)  # fmt: skip
+@pytest.mark.parametrize("name", one_in(3, [
+    *("double_matrix", "stage_tile", "turn_tile", "swizzle_strip", "transposed_product"),
+    *("sums_of_four", "strided_sums", "filter_bank", "outer_product", "naive_by_rows"),
+]))  # fmt: skip
 def test_no_line_crosses_a_number(name):
     """Neither an element of an array nor an index beside it; all in inches."""
     (axes,) = figures.wanted(name).figure.axes
@@ -279,15 +276,12 @@ def copy_task(body: str) -> tuple[Task, Kernel]:
     return task, kernel_of("copy", text)
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        ("out[i] = x[i]", "load of x, 4 sectors; store of out, 4 sectors"),
-        ("out[i] = x[8 * i % 48]", "load of x, 6 sectors; store of out, 4 sectors"),
-        ("out[i] = x[16 * (i % 32) % 48]", "load of x, 3 sectors; store of out, 4 sectors"),
-        ("out[i] = x[0]", "load of x, 1 sector; store of out, 4 sectors"),
-    ],
-)
+@pytest.mark.parametrize(("body", "told"), [
+    ("out[i] = x[i]", "load of x, 4 sectors; store of out, 4 sectors"),
+    ("out[i] = x[8 * i % 48]", "load of x, 6 sectors; store of out, 4 sectors"),
+    ("out[i] = x[16 * (i % 32) % 48]", "load of x, 3 sectors; store of out, 4 sectors"),
+    ("out[i] = x[0]", "load of x, 1 sector; store of out, 4 sectors"),
+])  # fmt: skip
 def test_the_sectors_that_the_first_warp_touches(body, told, monkeypatch):
     task, kernel = copy_task(body)
     monkeypatch.setattr(student_run, "TASKS", {"copy": task})

@@ -223,27 +223,23 @@ def test_the_largest_that_is_allowed_stays_small_enough() -> None:
 
 
 NOT_FITTING = {
-    step_through_k: [
-        ({"kernel": kernel(EMPTY)}, "still empty"), ({"kernel": kernel(PLAIN)}, "no shared array"),
-        ({"kernel": kernel(LITERAL)}, "TILE = 16"), ({"kernel": kernel(ENDLESS)}, "does not end"),
-        ({"kernel": 3}, "not a kernel"), ({"kernel": kernel(), "tile": (4, 4, 2)}, "16 × 16"),
+    step_through_k: [({"kernel": kernel(EMPTY)}, "still empty"),
+        ({"kernel": kernel(PLAIN)}, "no shared array"), ({"kernel": kernel(LITERAL)}, "TILE = 16"),
+        ({"kernel": kernel(ENDLESS)}, "does not end"), ({"kernel": 3}, "not a kernel"),
+        ({"kernel": kernel(), "tile": (4, 4, 2)}, "16 × 16"),
         ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)"))}, "4 arguments, but"),
         ({"shape": (40, 4, 4)}, "none above 16"), ({"shape": (4, 4)}, "three whole numbers"),
         ({"tile": (2, 2, 4)}, "several"), ({"tile": "T"}, "cannot be drawn"),
-        ({"block": (2, 0)}, "no block"), ({"matrices": (TOY_A, TOY_B[:3])}, "no product"),
-    ],
-    watch_race: [
-        ({"kernel": kernel(EMPTY)}, "still empty"), ({"kernel": kernel(PLAIN)}, "no shared array"),
+        ({"block": (2, 0)}, "no block"), ({"matrices": (TOY_A, TOY_B[:3])}, "no product")],
+    watch_race: [({"kernel": kernel(EMPTY)}, "still empty"),
+        ({"kernel": kernel(PLAIN)}, "no shared array"),
         ({"kernel": kernel(TILED, ("+= sA", "-= sA"))}, "another mistake than a race"),
-        ({"kernel": kernel(LITERAL)}, "TILE = 16"), ({"tile": 4}, "two to four warps"),
-    ],
-    who_owns_what: [
-        ({"kernel": kernel(EMPTY)}, "still empty"), ({"shape": (64, 64)}, "too many to click"),
-        ({"shape": (4,)}, "shape is"), ({"block": (64, 32)}, "2048 threads"),
-        ({"block": (2, 2, 2)}, "one or two"), ({"grid": 0}, "one or two"),
-        ({"tile": 0}, "no block"),
-        ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)")), "tile": 8}, "4 arguments"),
-    ],
+        ({"kernel": kernel(LITERAL)}, "TILE = 16"), ({"tile": 4}, "two to four warps")],
+    who_owns_what: [({"kernel": kernel(EMPTY)}, "still empty"),
+        ({"shape": (64, 64)}, "too many to click"), ({"shape": (4,)}, "shape is"),
+        ({"block": (64, 32)}, "2048 threads"), ({"block": (2, 2, 2)}, "one or two"),
+        ({"grid": 0}, "one or two"), ({"tile": 0}, "no block"),
+        ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)")), "tile": 8}, "4 arguments")],
 }  # fmt: skip
 
 

@@ -24,10 +24,8 @@ def matmul_tiled(A, B, C):
 """
 
 RIGHT = Judgement("matmul_tiled", held=("no races",), numbers_right=True, right_where_even=True)
-RACY = Judgement(
-    "matmul_tiled",
-    findings=(
-        finding(
+RACY = Judgement("matmul_tiled", findings=(
+    finding(
             "race-read-after-write",
             with_values(
                 "thread (0, 1) reads sA[0, 0] <b>too early</b>",
@@ -36,23 +34,15 @@ RACY = Judgement(
             5,
             "Where does the barrier stand?",
         ),
-        finding("excess-barriers", "Each block passes 9 barriers.", 6),
-    ),
-    held=("C = A @ B on all 9 shapes",),
-    numbers_right=True,
-    right_where_even=True,
-)
-UNEVEN = Judgement(
-    "matmul_tiled",
-    findings=(finding("wrong-loop-bound", "the partial tile is left out", 4),),
-    right_where_even=True,
-)
+    finding("excess-barriers", "Each block passes 9 barriers.", 6),
+), held=("C = A @ B on all 9 shapes",), numbers_right=True, right_where_even=True)  # fmt: skip
+UNEVEN = Judgement("matmul_tiled", findings=(
+    finding("wrong-loop-bound", "the partial tile is left out", 4),
+), right_where_even=True)  # fmt: skip
 WRONG = Judgement("matmul_tiled", findings=(finding("wrong-result", "Wrong.", None),))
-UNSUPPORTED = Judgement(
-    "matmul_tiled",
-    findings=(finding("unsupported", "The emulator does not support \x1b[2J this.\n" * 3, 2),),
-    needs_review=True,
-)
+UNSUPPORTED = Judgement("matmul_tiled", findings=(
+    finding("unsupported", "The emulator does not support \x1b[2J this.\n" * 3, 2),
+), needs_review=True)  # fmt: skip
 
 
 def submission(key: str, student: str | None = None, **more: object) -> Submission:

@@ -68,17 +68,13 @@ def test_what_does_the_same_has_one_structure(one: str, other: str) -> None:
     assert first.whole == second.whole
 
 
-@every_case(
-    ("one", "other"),
-    [
-        ("x = a - b", "x = b - a"),
-        ("def f(a, b): return a", "def f(a, b): return b"),
-        ("y = cuda.grid(1)", "y = cuda.grid(2)"),
-        ("a = 1\nb = a", "a = 1\nb = 2"),
-        ("sA[ty, k]", "sA[k, ty]"),
-    ],
-    ids=["minus", "parameter", "constant", "name", "index"],
-)
+@every_case(("one", "other"), [
+    ("x = a - b", "x = b - a"),
+    ("def f(a, b): return a", "def f(a, b): return b"),
+    ("y = cuda.grid(1)", "y = cuda.grid(2)"),
+    ("a = 1\nb = a", "a = 1\nb = 2"),
+    ("sA[ty, k]", "sA[k, ty]"),
+], ids=["minus", "parameter", "constant", "name", "index"])  # fmt: skip
 def test_what_differs_has_another(one: str, other: str) -> None:
     first, second = structure_of(one), structure_of(other)
     assert first is not None and second is not None

@@ -54,17 +54,11 @@ def test_untouched_exercises_have_no_answer(path):
         assert "still" in answer.problem
 
 
-@pytest.mark.parametrize(
-    "marker",
-    [
-        "#EXERCISE matmul_tiled",
-        "  ## exercise   Matmul_Tiled  ",
-        "# Exercise: matmul_tiled",
-        "#\tEXERCISE - matmul_tiled.",
-        "# EXERCISE matmul_tiled (my second try)",
-        "\n# my name\n# EXERCISE matmul_tiled",
-    ],
-)
+@pytest.mark.parametrize("marker", [
+    "#EXERCISE matmul_tiled", "  ## exercise   Matmul_Tiled  ", "# Exercise: matmul_tiled",
+    "#\tEXERCISE - matmul_tiled.", "# EXERCISE matmul_tiled (my second try)",
+    "\n# my name\n# EXERCISE matmul_tiled",
+])  # fmt: skip
 def test_the_marker_in_other_spellings(marker):
     answer = find(IMPORTS, code(TILED.replace("# EXERCISE matmul_tiled", marker)), CHECK)
     assert answer.problem is None and answer.notes == () and answer.cell == 2
@@ -99,16 +93,13 @@ def test_of_several_answers_the_last_complete_one_counts_and_no_experiment():
     assert answer.cell == 5
 
 
-@pytest.mark.parametrize(
-    ("later", "note"),
-    [
-        (tasks()["matmul_tiled"].stub, None),
-        (TILED.replace("C):", "C)"), "A later answer in cell 2 cannot be read: line"),
-        ("# EXERCISE matmul_tiled\n", None),
-        ("def matmul_tiled(A, B, C):\n    pass", None),
-        ("def matmul_tiled(A, B, C):\n    raise NotImplementedError('later')", None),
-    ],
-)
+@pytest.mark.parametrize(("later", "note"), [
+    (tasks()["matmul_tiled"].stub, None),
+    (TILED.replace("C):", "C)"), "A later answer in cell 2 cannot be read: line"),
+    ("# EXERCISE matmul_tiled\n", None),
+    ("def matmul_tiled(A, B, C):\n    pass", None),
+    ("def matmul_tiled(A, B, C):\n    raise NotImplementedError('later')", None),
+])  # fmt: skip
 def test_what_is_not_complete_does_not_count(later, note):
     answer = find(code(TILED), code(later))
     assert answer.cell == 1 and answer.text == TILED
@@ -189,31 +180,21 @@ def test_an_import_that_the_instructor_does_not_have_is_taken():
     assert find(imports, code(TILED)).text == TILED
 
 
-@every_case(
-    "line",
-    [
-        "from course_lib import figures as helper",
-        "import os as helper",
-        "helper = 1; print(open('x'))",
-    ],
-)
+@every_case("line", [
+    "from course_lib import figures as helper",
+    "import os as helper",
+    "helper = 1; print(open('x'))",
+])  # fmt: skip
 def test_what_is_never_taken_from_another_cell(line):
     text = TILED + "\n    helper()"
     assert find(code(line), code(text)).text == text
 
 
-@every_case(
-    "line",
-    [
-        "import matplotlib.pyplot as helper",
-        "helper = open('secret').read()",
-        "helper = __import__('os').system",
-        "helper = [print(x) for x in range(3)]",
-        "for helper in range(3): pass",
-        "class helper: pass",
-        "with open('x') as helper: pass",
-    ],
-)
+@every_case("line", [
+    "import matplotlib.pyplot as helper", "helper = open('secret').read()",
+    "helper = __import__('os').system", "helper = [print(x) for x in range(3)]",
+    "for helper in range(3): pass", "class helper: pass", "with open('x') as helper: pass",
+])  # fmt: skip
 def test_a_value_from_another_cell_that_only_a_run_could_tell(line):
     answer = find(code(line), code(TILED + "\n    helper()"))
     assert answer.needs_review and "helper" in answer.problem
@@ -232,15 +213,11 @@ def test_a_function_that_a_cell_ends_in_the_middle_of_is_for_a_person(place, bet
     assert f"Cell {3 + len(between)} begins indented" in answer.problem
 
 
-@pytest.mark.parametrize(
-    "below",
-    [
-        [prose("Try it."), code("    matmul_tiled[1, (16, 16)](A, B, C)")],
-        [BREAK_IT, code("    C[0, 0] = 1")],
-        [code("print(1)"), code("    C[0, 0] = 1")],
-    ],
-    ids=["a launch", "an experiment", "behind other code"],
-)
+@pytest.mark.parametrize("below", [
+    [prose("Try it."), code("    matmul_tiled[1, (16, 16)](A, B, C)")],
+    [BREAK_IT, code("    C[0, 0] = 1")],
+    [code("print(1)"), code("    C[0, 0] = 1")],
+], ids=["a launch", "an experiment", "behind other code"])  # fmt: skip
 def test_what_is_not_the_rest_of_an_answer(below):
     answer = find(IMPORTS, code(TILED), *below)
     assert (answer.text, answer.notes) == (TILED, ())
@@ -258,17 +235,14 @@ INSIDE = [TILED.replace("TILE = 16", f"{{}}{line}\nTILE = 16") for line in QUEST
 KERNEL = "    def matmul_tiled(A, B, C):\n        C[0, 0] = 1"
 
 
-@every_case(
-    ("written", "read", "noted"),
-    [
-        *((f"{line}\n{TILED}", f"# {line}\n{TILED}", "line 1")
+@every_case(("written", "read", "noted"), [
+    *((f"{line}\n{TILED}", f"# {line}\n{TILED}", "line 1")
           for line in ("%%time", "%%capture out", "!pip install numba", "%matplotlib inline")),
-        *((text.format(""), text.format("# "), "line 2") for text in INSIDE),
-        (TILED.replace("TILE = 16", "%time TILE = 16"), TILED, ""),
-        (PROMPTS, TILED, ""),
-        (f"import os\nimport sys\n{TILED}", f"\n\n{TILED}", ""),
-    ],
-)  # fmt: skip
+    *((text.format(""), text.format("# "), "line 2") for text in INSIDE),
+    (TILED.replace("TILE = 16", "%time TILE = 16"), TILED, ""),
+    (PROMPTS, TILED, ""),
+    (f"import os\nimport sys\n{TILED}", f"\n\n{TILED}", ""),
+])  # fmt: skip
 def test_what_python_does_not_run_is_left_out_and_lines_stay(written, read, noted):
     answer = find(code(written))
     assert answer.text == read and noted in said(answer)
@@ -286,18 +260,15 @@ def test_a_pasted_indent():
     assert find(code(indented)).text.split() == TILED.split()
 
 
-@every_case(
-    "text",
-    [
-        TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2),
-        TILED.replace("TILE = 16", "TILE = (80\n% 64)"),
-        TILED.replace("C):", "C)"),
-        "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel",
-        f"# EXERCISE matmul_tiled\nclass X:\n{KERNEL}",
-        TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()"),
-        TILED.replace("TILE = 16", "import os; TILE = 16"),
-    ],
-)
+@every_case("text", [
+    TILED.replace("\n    ", "\n# exercise mat_add\n    ", 2),
+    TILED.replace("TILE = 16", "TILE = (80\n% 64)"),
+    TILED.replace("C):", "C)"),
+    "# EXERCISE matmul_tiled\ndef kernel(A, B, C):\n    C[0, 0] = 1\nmatmul_tiled = kernel",
+    f"# EXERCISE matmul_tiled\nclass X:\n{KERNEL}",
+    TILED.replace("TILE = 16", "import os\nTILE = os.cpu_count()"),
+    TILED.replace("TILE = 16", "import os; TILE = 16"),
+])  # fmt: skip
 def test_what_is_handed_on_as_it_is(text):
     answer = find(IMPORTS, code(text), CHECK)
     assert (answer.text, answer.problem, answer.cell) == (text, None, 2)
@@ -351,19 +322,16 @@ def test_a_renamed_function_is_named():
     )
 
 
-@every_case(
-    ("cells", "problem"),
-    [
-        ([], "no cell with `# EXERCISE matmul_tiled`, and no function matmul_tiled."),
-        ([code("def matmul_tile(A): A[0] = 1")], "(There is a function called matmul_tile.)"),
-        ([code("# EXERCISE matmul_tiled\n# soon")], "Cell 1 has the line"),
-        ([code("# EXERCISE matmul_tiled\nTILE = 16")], "Cell 1 has the line"),
-        ([prose("# EXERCISE matmul_tiled\n\nI do not know.")], "There is no cell"),
-        ([code(tasks()["matmul_tiled"].stub)], "matmul_tiled in cell 1 is still empty."),
-        ([code("def matmul_tiled(a, b): ...")], "is still empty"),
-        ([code("# EXERCISE matmul_tiled\n" + "x = 1\n" * 40_000)], "cannot be judged: it has more"),
-    ],
-)
+@every_case(("cells", "problem"), [
+    ([], "no cell with `# EXERCISE matmul_tiled`, and no function matmul_tiled."),
+    ([code("def matmul_tile(A): A[0] = 1")], "(There is a function called matmul_tile.)"),
+    ([code("# EXERCISE matmul_tiled\n# soon")], "Cell 1 has the line"),
+    ([code("# EXERCISE matmul_tiled\nTILE = 16")], "Cell 1 has the line"),
+    ([prose("# EXERCISE matmul_tiled\n\nI do not know.")], "There is no cell"),
+    ([code(tasks()["matmul_tiled"].stub)], "matmul_tiled in cell 1 is still empty."),
+    ([code("def matmul_tiled(a, b): ...")], "is still empty"),
+    ([code("# EXERCISE matmul_tiled\n" + "x = 1\n" * 40_000)], "cannot be judged: it has more"),
+])  # fmt: skip
 def test_why_there_is_no_answer(cells, problem):
     answer = find(*cells)
     assert answer.text == "" and problem in answer.problem
@@ -464,22 +432,18 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "cells",
-    [
-        [_HEAD + "C[0] = 1"] * 500,
-        [""] * 500,
-        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 300] * 5,
-        [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(500)],
-        ["matmul_tiled = 1\n" * 900] * 4,
-        [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 20],
-        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 200] * 14,
-        *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
-        *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
-        ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],
-    ],
-    ids=lambda cells: repr(cells[-1][:12]),
-)
+@pytest.mark.parametrize("cells", [
+    [_HEAD + "C[0] = 1"] * 500,
+    [""] * 500,
+    ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 300] * 5,
+    [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(500)],
+    ["matmul_tiled = 1\n" * 900] * 4,
+    [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 20],
+    ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 200] * 14,
+    *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
+    *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
+    ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],
+], ids=lambda cells: repr(cells[-1][:12]))  # fmt: skip
 def test_hostile_cells_cost_little(cells):
     """A bound on all of it, and one on how it grows: with twice the cells, 2.5 times at most."""
     whole = calls_to_read(cells)

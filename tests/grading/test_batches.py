@@ -78,15 +78,12 @@ def test_every_exercise_has_its_task(tasks: dict[str, AssignedExercise]) -> None
         assert task.notebook.startswith(GRADED[name].lesson) or task.notebook in TESTS
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({}, "No notebook in"),
-        ({"a.ipynb": "{"}, "a.ipynb is not a readable notebook"),
-        ({"a.ipynb": '{"cells": [3]}'}, "a.ipynb is not a readable notebook"),
-        ({"a.ipynb": "twin", "b.ipynb": "twin"}, "mat_add is in two notebooks"),
-    ],
-)
+@pytest.mark.parametrize(("files", "said"), [
+    ({}, "No notebook in"),
+    ({"a.ipynb": "{"}, "a.ipynb is not a readable notebook"),
+    ({"a.ipynb": '{"cells": [3]}'}, "a.ipynb is not a readable notebook"),
+    ({"a.ipynb": "twin", "b.ipynb": "twin"}, "mat_add is in two notebooks"),
+])  # fmt: skip
 def test_a_folder_that_cannot_be_used(tmp_path: Path, files: dict[str, str], said: str) -> None:
     ours = (REPOSITORY / "exercises/00_start_here.ipynb").read_text(encoding="utf-8")
     for name, text in files.items():
@@ -122,19 +119,16 @@ def test_a_desk_writes_first_and_fails_then(tmp_path, capsys):
 GOOD = Judgement("mat_add", numbers_right=True)
 
 
-@every_case(
-    ("records", "said"),
-    [
-        ([(0, GOOD.to_json()), (0, Judgement("mat_add").to_json())], "second result of item 0"),
-        ([(0, GOOD.to_json()), (7, GOOD.to_json())], "to no item"),
-        ([(0, GOOD.to_json()), (True, GOOD.to_json())], "to no item"),
-        ([(0, GOOD.to_json()), ("0", GOOD.to_json())], "to no item"),
-        ([(0, GOOD.to_json()), (1, Judgement("matmul_1d").to_json())], "item 1 belongs to mat_add"),
-        ([(0, GOOD.to_json()), (1, '{"points": 10}')], "ignored: this is no judgement"),
-        ([(0, GOOD.to_json()), (1, "[" * 10**5)], "ignored: this is no judgement"),
-        ([(0, GOOD.to_json()), (1, None)], "ignored: this is no judgement"),
-    ],
-)
+@every_case(("records", "said"), [
+    ([(0, GOOD.to_json()), (0, Judgement("mat_add").to_json())], "second result of item 0"),
+    ([(0, GOOD.to_json()), (7, GOOD.to_json())], "to no item"),
+    ([(0, GOOD.to_json()), (True, GOOD.to_json())], "to no item"),
+    ([(0, GOOD.to_json()), ("0", GOOD.to_json())], "to no item"),
+    ([(0, GOOD.to_json()), (1, Judgement("matmul_1d").to_json())], "item 1 belongs to mat_add"),
+    ([(0, GOOD.to_json()), (1, '{"points": 10}')], "ignored: this is no judgement"),
+    ([(0, GOOD.to_json()), (1, "[" * 10**5)], "ignored: this is no judgement"),
+    ([(0, GOOD.to_json()), (1, None)], "ignored: this is no judgement"),
+])  # fmt: skip
 def test_what_is_no_result_is_ignored_and_said(records: list, said: str) -> None:
     judgements, notes = worker.checked(records, items(RIGHT, WRONG))
     assert judgements == {0: GOOD}

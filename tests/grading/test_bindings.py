@@ -144,40 +144,32 @@ def test_several_bindings(seed):
     assert judged  # not everything is a person's to look at
 
 
-@every_case(
-    "texts",
-    [
-        [SETUP, ANSWER, "print(LIMIT, helper())"],
-        [SETUP, ANSWER, "for number in range(3): print(number)"],
-        [SETUP, ANSWER, SETUP],  # run again
-        ["exec(open('own.py').read())", SETUP, ANSWER],  # what follows settles it
-        ["import numpy as np", SETUP, ANSWER, "import numpy as np\nfrom math import floor"],
-        [SETUP, ANSWER, "'helper' in globals(), vars(print)"],
-        [SETUP, ANSWER, "!pip install cupy\n%timeit helper()\nfiles = !ls"],
-    ],
-    ids=str,
-)
+@every_case("texts", [
+    [SETUP, ANSWER, "print(LIMIT, helper())"],
+    [SETUP, ANSWER, "for number in range(3): print(number)"],
+    [SETUP, ANSWER, SETUP],  # run again
+    ["exec(open('own.py').read())", SETUP, ANSWER],  # what follows settles it
+    ["import numpy as np", SETUP, ANSWER, "import numpy as np\nfrom math import floor"],
+    [SETUP, ANSWER, "'helper' in globals(), vars(print)"],
+    [SETUP, ANSWER, "!pip install cupy\n%timeit helper()\nfiles = !ls"],
+], ids=str)  # fmt: skip
 def test_what_changes_nothing_is_judged(texts):
     answer = find(*texts)
     assert answer.problem is None and answer.text
 
 
-@every_case(
-    ("texts", "says"),
-    [
-        ([SETUP, ANSWER, "LIMIT = 3"], "LIMIT, which the answer uses, gets another meaning below"),
-        ([SETUP, ANSWER, "%run other.py"], "cell 3, line 1, by `%run`"),
-        ([SETUP, ANSWER, "\nfor LIMIT in range(3): pass"], "cell 3, line 2, in a loop"),
-        ([SETUP, ANSWER, "helper = !ls"], "helper, which the answer uses, gets another meaning"),
-        (["%%writefile own.py\n" + ANSWER, "from own import *"], "below a cell magic"),
-        (["%%writefile own.py\n" + ANSWER, f"from own import {ASKED}"], "by an import from own"),
-        ([f"exec('''{ANSWER}''')"], "line 1, by `exec`"),
-        ([f"text = '''{ANSWER}'''", "exec(text)"], f"{ASKED} may be bound in cell 2, line 1, by"),
-        (["LIMIT = 1\nif True:\n    def helper(): return 2", ANSWER], "inside `if`"),
-        ([f"{ASKED} = eval('lambda *all: 1')"], "eval"),
-    ],
-    ids=str,
-)
+@every_case(("texts", "says"), [
+    ([SETUP, ANSWER, "LIMIT = 3"], "LIMIT, which the answer uses, gets another meaning below"),
+    ([SETUP, ANSWER, "%run other.py"], "cell 3, line 1, by `%run`"),
+    ([SETUP, ANSWER, "\nfor LIMIT in range(3): pass"], "cell 3, line 2, in a loop"),
+    ([SETUP, ANSWER, "helper = !ls"], "helper, which the answer uses, gets another meaning"),
+    (["%%writefile own.py\n" + ANSWER, "from own import *"], "below a cell magic"),
+    (["%%writefile own.py\n" + ANSWER, f"from own import {ASKED}"], "by an import from own"),
+    ([f"exec('''{ANSWER}''')"], "line 1, by `exec`"),
+    ([f"text = '''{ANSWER}'''", "exec(text)"], f"{ASKED} may be bound in cell 2, line 1, by"),
+    (["LIMIT = 1\nif True:\n    def helper(): return 2", ANSWER], "inside `if`"),
+    ([f"{ASKED} = eval('lambda *all: 1')"], "eval"),
+], ids=str)  # fmt: skip
 def test_what_a_person_is_asked_to_look_at(texts, says):
     answer = find(*texts)
     assert answer.needs_review and says in answer.problem

@@ -54,29 +54,21 @@ def test_a_candidate_has_no_names_and_keeps_its_lines():
     assert len(candidates([one(WRONG), one(WRONG, other, "Bo")], 7)) == 1
 
 
-@every_case(
-    "text",
-    [
-        TEXT.replace("C[0, 0] = 1.0", "ada_total = 1.0"),
-        TEXT.replace("C[0, 0] = 1.0", "lovelace = 1.0"),
-        TEXT.replace("C[0, 0] = 1.0", "print('by Ada')"),
-        "def f(:",
-    ],
-    ids=["part of a name", "a name", "a text", "no Python"],
-)
+@every_case("text", [
+    TEXT.replace("C[0, 0] = 1.0", "ada_total = 1.0"),
+    TEXT.replace("C[0, 0] = 1.0", "lovelace = 1.0"),
+    TEXT.replace("C[0, 0] = 1.0", "print('by Ada')"),
+    "def f(:",
+], ids=["part of a name", "a name", "a text", "no Python"])  # fmt: skip
 def test_who_is_named_or_unreadable_is_left_out(text: str) -> None:
     assert candidates([one(WRONG, text)], 7) == {}
 
 
-@every_case(
-    ("text", "left"),
-    [
-        ("x = 1  # Bo", "x = 1"),
-        ('def f():\n    """a\n    b"""\n    return 1', 'def f():\n    """\n"""\n    return 1'),
-        ("x = 'float32'", "x = 'float32'"),
-    ],
-    ids=["comment", "docstring", "text in use"],
-)
+@every_case(("text", "left"), [
+    ("x = 1  # Bo", "x = 1"),
+    ('def f():\n    """a\n    b"""\n    return 1', 'def f():\n    """\n"""\n    return 1'),
+    ("x = 'float32'", "x = 'float32'"),
+], ids=["comment", "docstring", "text in use"])  # fmt: skip
 def test_what_says_nothing_to_python_goes(text: str, left: str) -> None:
     assert without_texts(text) == left
 

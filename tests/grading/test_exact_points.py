@@ -33,12 +33,9 @@ def table(text: str | None) -> list[list[str]]:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    weights=st.lists(tenths, min_size=len(PROPERTIES), max_size=len(PROPERTIES)),
-    by_hand=tenths,
-    per_day=rates,
-    at_most=rates,
-    days=st.integers(0, 9),
-)
+    weights=st.lists(tenths, min_size=len(PROPERTIES), max_size=len(PROPERTIES)), by_hand=tenths,
+    per_day=rates, at_most=rates, days=st.integers(0, 9),
+)  # fmt: skip
 def test_sums_in_every_output_are_those_of_the_digits(
     tmp_path, weights, by_hand, per_day, at_most, days
 ):
@@ -70,15 +67,12 @@ def test_sums_in_every_output_are_those_of_the_digits(
     assert Settings.restored(ours.stored()).points == ours.points
 
 
-@every_case(
-    ("text", "shown"),
-    [
-        ("matmul_tiled = 0.3", "0.3 points"),
-        ("matmul_tiled = 1", "1 point"),
-        ("matmul_tiled = 1234.567", "1234.567 points"),
-        ("[points.matmul_tiled]\nright = 0.1\nbounds = 0.2\n", None),
-    ],
-)
+@every_case(("text", "shown"), [
+    ("matmul_tiled = 0.3", "0.3 points"),
+    ("matmul_tiled = 1", "1 point"),
+    ("matmul_tiled = 1234.567", "1234.567 points"),
+    ("[points.matmul_tiled]\nright = 0.1\nbounds = 0.2\n", None),
+])  # fmt: skip
 def test_a_bundle_says_what_the_file_says(tmp_path: Path, text: str, shown: str | None) -> None:
     (tmp_path / "course.toml").write_text(f"[points]\n{text}")
     project = with_settings(open_project(ROOT), tmp_path / "course.toml")

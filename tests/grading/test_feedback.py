@@ -188,22 +188,19 @@ def blocks_per_sm(device, threads, registers, shared_bytes):
 NUMBERS = "7000 + threads * 1000 + registers"
 
 
-@every_case(
-    "stops",
-    [
-        "return 77",
-        f"return {NUMBERS}",
-        "return None",
-        f"return int('no ' + str({NUMBERS}))",
-        f"return {{}}[{NUMBERS}]",
-        "return [1][threads * 1000]",
-        "return len(*[1] * registers)",
-        'return f"{threads:{registers}q}"',
-        "return int('On the A6000 with 1024 threads, 37 registers and 8192 shared bytes' + "
+@every_case("stops", [
+    "return 77",
+    f"return {NUMBERS}",
+    "return None",
+    f"return int('no ' + str({NUMBERS}))",
+    f"return {{}}[{NUMBERS}]",
+    "return [1][threads * 1000]",
+    "return len(*[1] * registers)",
+    'return f"{threads:{registers}q}"',
+    "return int('On the A6000 with 1024 threads, 37 registers and 8192 shared bytes' + "
         "str(threads))",
-        "return int('On the H200 with 0 threads, 0 registers and 0 shared bytes' + str(threads))",
-    ],
-)
+    "return int('On the H200 with 0 threads, 0 registers and 0 shared bytes' + str(threads))",
+])  # fmt: skip
 def test_a_drawn_launch_is_on_no_page_and_in_no_reason(stops: str) -> None:
     """Whatever the answer returns, or stops with, where only a launch of the seed's gets it."""
     text = CARRIED_OUT.replace("SAID", stops)
@@ -241,17 +238,14 @@ def test_a_page_has_an_end_whatever_the_answer_holds():
     assert f"And {100 - MOST_FINDINGS} more findings" in page
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("a\u200bb", "a⟨U+200B⟩b"),
-        ("\ud800", "⟨U+D800⟩"),
-        ("a\u2028b\u0000\u0007", "a⟨U+2028⟩b⟨U+0000⟩⟨U+0007⟩"),
-        ("\u3164 = 1", "⟨U+3164⟩ = 1"),
-        ("e\u0301" + "\u0301" * 4, "e\u0301\u0301\u0301⟨U+0301⟩⟨U+0301⟩"),
-        ("naïve 日本 \U0001f600", "naïve 日本 \U0001f600"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("a\u200bb", "a⟨U+200B⟩b"),
+    ("\ud800", "⟨U+D800⟩"),
+    ("a\u2028b\u0000\u0007", "a⟨U+2028⟩b⟨U+0000⟩⟨U+0007⟩"),
+    ("\u3164 = 1", "⟨U+3164⟩ = 1"),
+    ("e\u0301" + "\u0301" * 4, "e\u0301\u0301\u0301⟨U+0301⟩⟨U+0301⟩"),
+    ("naïve 日本 \U0001f600", "naïve 日本 \U0001f600"),
+])  # fmt: skip
 def test_what_cannot_be_seen_is_shown_by_its_number(text: str, shown: str) -> None:
     assert visible(text) == shown
     assert as_html(text).encode("utf-8")

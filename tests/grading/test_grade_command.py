@@ -87,26 +87,23 @@ def test_what_was_not_asked_for_has_no_verdict(of_two: Desk, named: tuple[str, .
     assert "graded only on mat_add, so there is no verdict on matmul_tiled." in said
 
 
-@every_case(
-    ("arguments", "out", "status", "said"),
-    [
-        ("", "grades", 2, "SUBMISSIONS"),
-        ("class --seed -1", "grades", 2, "a seed is a whole number"),
-        ("class --seed x", "grades", 2, "a seed is a whole number"),
-        ("class --seed 4294967296", "grades", 2, "a seed is a whole number"),
-        ("class --workers 0", "grades", 2, "number of workers"),
-        ("class --exercises mat_ad", "grades", 2, "did you mean mat_add"),
-        ("class --explain s1 05x", "grades", 2, "05x"),
-        ("class --explain s1 06", "grades", 2, "name one"),
-        ("class/none", "grades", 1, "does not exist"),
-        ("class", "class/s1.ipynb", 1, "is a file"),
-        ("class", "class/deep/out", 1, "is among the submissions"),
-        ("class", "class", 1, "is among the submissions"),
-        ("class --settings no.toml", "grades", 1, "cannot be read"),
-        ("class --notebooks no", "grades", 1, "no folder"),
-        ("class --notebooks .", "grades", 1, "No notebook in"),
-    ],
-)
+@every_case(("arguments", "out", "status", "said"), [
+    ("", "grades", 2, "SUBMISSIONS"),
+    ("class --seed -1", "grades", 2, "a seed is a whole number"),
+    ("class --seed x", "grades", 2, "a seed is a whole number"),
+    ("class --seed 4294967296", "grades", 2, "a seed is a whole number"),
+    ("class --workers 0", "grades", 2, "number of workers"),
+    ("class --exercises mat_ad", "grades", 2, "did you mean mat_add"),
+    ("class --explain s1 05x", "grades", 2, "05x"),
+    ("class --explain s1 06", "grades", 2, "name one"),
+    ("class/none", "grades", 1, "does not exist"),
+    ("class", "class/s1.ipynb", 1, "is a file"),
+    ("class", "class/deep/out", 1, "is among the submissions"),
+    ("class", "class", 1, "is among the submissions"),
+    ("class --settings no.toml", "grades", 1, "cannot be read"),
+    ("class --notebooks no", "grades", 1, "no folder"),
+    ("class --notebooks .", "grades", 1, "No notebook in"),
+])  # fmt: skip
 def test_arguments_that_cannot_be_used(of_two, arguments, out, status, said):
     """One sentence each, and the exit status says whose turn it is."""
     assert said in of_two.grade(*arguments.split(), out=out, status=status)

@@ -123,19 +123,14 @@ def test_nothing_to_grade_is_written_too(tmp_path: Path) -> None:
 # that may be, and children.
 SCHEMA: dict[str, tuple[set[str], set[str], set[str]]] = {
     "testsuites": (set(), {"name", "tests", "failures", "errors", "time"}, {"testsuite"}),
-    "testsuite": (
-        {"name", "tests", "failures", "errors"},
+    "testsuite": ({"name", "tests", "failures", "errors"},
         {"skipped", "time", "timestamp", "hostname", "id", "package"},
-        {"testcase", "properties", "system-out", "system-err"},
-    ),
-    "testcase": (
-        {"name", "classname"},
-        {"time", "assertions", "status"},
-        {"failure", "error", "skipped", "system-out", "system-err"},
-    ),
+        {"testcase", "properties", "system-out", "system-err"}),
+    "testcase": ({"name", "classname"}, {"time", "assertions", "status"},
+        {"failure", "error", "skipped", "system-out", "system-err"}),
     "failure": (set(), {"message", "type"}, set()),
     "skipped": (set(), {"message"}, set()),
-}
+}  # fmt: skip
 
 
 def valid(element: ElementTree.Element) -> ElementTree.Element:

@@ -60,18 +60,15 @@ def test_the_flag_stands_in_the_table_and_costs_nothing(canvas, capsys):
 
 
 @pytest.mark.slow
-@every_case(
-    ("rule", "noted", "points"),
-    [
-        ("flat = 0.2", "", {"lovelaceada": "10", "bo": "8", "cy": "8"}),
-        ("per_day = 0.1", "", {"lovelaceada": "10", "bo": "10", "cy": "10"}),
-        ("per_day = 0.1", "[bo]\nlate_days = 3\n", {"lovelaceada": "10", "bo": "7", "cy": "10"}),
-        ("flat = 0.2", "[bo]\nlate_days = 0\n", {"bo": "10", "cy": "8"}),
-        ("flat = 0.2", "[lovelaceada]\nlate_days = 1\n", {"lovelaceada": "8", "bo": "8"}),
-        ("flat = 0.2\nper_day = 0.1", "[bo]\nlate_days = 2\n", {"bo": "6", "cy": "8"}),
-        ("flat = 0.2\nper_day = 0.3\nat_most = 0.5", "[bo]\nlate_days = 2\n", {"bo": "5"}),
-    ],
-)
+@every_case(("rule", "noted", "points"), [
+    ("flat = 0.2", "", {"lovelaceada": "10", "bo": "8", "cy": "8"}),
+    ("per_day = 0.1", "", {"lovelaceada": "10", "bo": "10", "cy": "10"}),
+    ("per_day = 0.1", "[bo]\nlate_days = 3\n", {"lovelaceada": "10", "bo": "7", "cy": "10"}),
+    ("flat = 0.2", "[bo]\nlate_days = 0\n", {"bo": "10", "cy": "8"}),
+    ("flat = 0.2", "[lovelaceada]\nlate_days = 1\n", {"lovelaceada": "8", "bo": "8"}),
+    ("flat = 0.2\nper_day = 0.1", "[bo]\nlate_days = 2\n", {"bo": "6", "cy": "8"}),
+    ("flat = 0.2\nper_day = 0.3\nat_most = 0.5", "[bo]\nlate_days = 2\n", {"bo": "5"}),
+])  # fmt: skip
 def test_it_costs_what_the_rule_says(canvas, rule, noted, points):
     Path("course.toml").write_text(f"[late]\n{rule}\n")
     Path("overrides.toml").write_text(noted)

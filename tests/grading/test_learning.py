@@ -41,14 +41,11 @@ def test_the_key_is_what_the_emulator_says(item: Question) -> None:
         assert key_to(item) == str(item.proof())
 
 
-@every_case(
-    ("first", "second", "races"),
-    [
-        (BARRIER, BARRIER, set()),
-        (NO_BARRIER, BARRIER, {"race-write-after-read"}),
-        (BARRIER, NO_BARRIER, {"race-read-after-write"}),
-    ],
-)
+@every_case(("first", "second", "races"), [
+    (BARRIER, BARRIER, set()),
+    (NO_BARRIER, BARRIER, {"race-write-after-read"}),
+    (BARRIER, NO_BARRIER, {"race-read-after-write"}),
+])  # fmt: skip
 def test_one_barrier_of_two_leaves_the_race_that_is_asked_for(first, second, races):
     text = SUM.format(first=first, second=second)
     found = run(text, 1, 64, ones(64, 128), ones(128), ones(64)).findings
@@ -67,14 +64,11 @@ def test_the_order_that_is_right_fetches_less(item: Choose, order: str) -> None:
     assert slow >= 4 * fast
 
 
-@every_case(
-    ("written", "said"),
-    [
-        *((text, "b") for text in ("b", "**B)**", "b, because of x", "*Your answer: a letter.* b")),
-        *((text, "") for text in ("A thread may wait", "no idea", "")),
-        ("c", "c"),
-    ],
-)
+@every_case(("written", "said"), [
+    *((text, "b") for text in ("b", "**B)**", "b, because of x", "*Your answer: a letter.* b")),
+    *((text, "") for text in ("A thread may wait", "no idea", "")),
+    ("c", "c"),
+])  # fmt: skip
 def test_an_answer_is_read_with_or_without_its_reason(written: str, said: str) -> None:
     texts = ("<!-- QUESTION pretest-1 -->\n6", f"<!-- QUESTION pretest-4 -->\n{written}")
     cells = tuple(TextCell("markdown", text, place) for place, text in enumerate(texts))
@@ -205,16 +199,13 @@ def test_no_name_is_in_it_and_no_order(here: Path, release: Path) -> None:
     assert not any(word in first for word in ("Student", "Person", "lee"))
 
 
-@every_case(
-    ("arguments", "status", "said"),
-    [
-        (["--pretest", "class"], 2, "--pretest needs --items FILE"),
-        (["--items", "items.csv"], 1, "class contains no answers to a test"),
-        (["--items", "i.csv", "--pretest", "class"], 1, "Nobody has answered the pretest in class"),
-        (["--settings", "bad.toml"], 1, "`exercises` has distance_sum, which belongs to a test"),
-        (["--settings", "own.toml", "--exercises", "pretest"], 0, ""),
-    ],
-)
+@every_case(("arguments", "status", "said"), [
+    (["--pretest", "class"], 2, "--pretest needs --items FILE"),
+    (["--items", "items.csv"], 1, "class contains no answers to a test"),
+    (["--items", "i.csv", "--pretest", "class"], 1, "Nobody has answered the pretest in class"),
+    (["--settings", "bad.toml"], 1, "`exercises` has distance_sum, which belongs to a test"),
+    (["--settings", "own.toml", "--exercises", "pretest"], 0, ""),
+])  # fmt: skip
 def test_what_holds_no_test_is_said(here, capsys, arguments, status, said):
     (here / "class").mkdir(exist_ok=True)
     (here / "class/a.ipynb").write_text(notebook("# EXERCISE mat_add\n1"))

@@ -136,28 +136,25 @@ def test_the_file_says_points_comments_and_days(tmp_path: Path) -> None:
     assert load(tmp_path, "") == {}
 
 
-@every_case(
-    ("text", "said"),
-    [
-        ("ada = 3", "`ada` is 3; write a student's name as the head of a table"),
-        ("[ada]", "`ada` is {}; write a student's name"),
-        ("[ada.mat_ad]\npoints = 3", "there is no exercise 'mat_ad' under `ada`; did you mean"),
-        ("[ada.mat_add]", "`ada.mat_add` is {}; write a table [ada.mat_add]"),
-        ("[ada]\nmat_add = 3", "`ada.mat_add` is 3; write a table"),
-        ("[ada.mat_add]\npiont = 3", "no key 'piont' under `ada.mat_add`; did you mean points?"),
-        ("[ada.mat_add]\npoints = 11", "`ada.mat_add.points` is 11; write a number from 0 to 10"),
-        ("[ada.mat_add]\npoints = -1", "`ada.mat_add.points` is -1"),
-        ("[ada.mat_add]\npoints = '8'", "`ada.mat_add.points` is '8'; write a number"),
-        ("[ada.mat_add]\npoints = true", "`ada.mat_add.points` is True"),
-        ("[ada.mat_add]\npoints = nan", "`ada.mat_add.points` is nan"),
-        ("[ada.mat_add]\ncomment = 3", "`ada.mat_add.comment` is 3; write text of 1 to 2000"),
-        ("['a b']\ncomment = ' '", "`'a b'.comment` is ' '; write text"),
-        ("[ada]\nlate_days = 1.5", "`ada.late_days` is 1.5; write a whole number from 0 to 366"),
-        ("[ada]\nlate_days = true", "`ada.late_days` is True"),
-        ("[ada", "this is not TOML"),
-        ('["a\\nb\\u202e".x]\npoints = 1', "under `'a\\nb\\u202e'`"),
-    ],
-)
+@every_case(("text", "said"), [
+    ("ada = 3", "`ada` is 3; write a student's name as the head of a table"),
+    ("[ada]", "`ada` is {}; write a student's name"),
+    ("[ada.mat_ad]\npoints = 3", "there is no exercise 'mat_ad' under `ada`; did you mean"),
+    ("[ada.mat_add]", "`ada.mat_add` is {}; write a table [ada.mat_add]"),
+    ("[ada]\nmat_add = 3", "`ada.mat_add` is 3; write a table"),
+    ("[ada.mat_add]\npiont = 3", "no key 'piont' under `ada.mat_add`; did you mean points?"),
+    ("[ada.mat_add]\npoints = 11", "`ada.mat_add.points` is 11; write a number from 0 to 10"),
+    ("[ada.mat_add]\npoints = -1", "`ada.mat_add.points` is -1"),
+    ("[ada.mat_add]\npoints = '8'", "`ada.mat_add.points` is '8'; write a number"),
+    ("[ada.mat_add]\npoints = true", "`ada.mat_add.points` is True"),
+    ("[ada.mat_add]\npoints = nan", "`ada.mat_add.points` is nan"),
+    ("[ada.mat_add]\ncomment = 3", "`ada.mat_add.comment` is 3; write text of 1 to 2000"),
+    ("['a b']\ncomment = ' '", "`'a b'.comment` is ' '; write text"),
+    ("[ada]\nlate_days = 1.5", "`ada.late_days` is 1.5; write a whole number from 0 to 366"),
+    ("[ada]\nlate_days = true", "`ada.late_days` is True"),
+    ("[ada", "this is not TOML"),
+    ('["a\\nb\\u202e".x]\npoints = 1', "under `'a\\nb\\u202e'`"),
+])  # fmt: skip
 def test_a_mistake_is_one_sentence_with_file_and_key(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(CannotGrade) as caught:
         load(tmp_path, text)
@@ -209,15 +206,12 @@ def set_by_hand(desk: Desk, text: str) -> Path:
     return desk.write("overrides.toml", text)
 
 
-@every_case(
-    ("text", "said"),
-    [
-        ("[adda.mat_add]\npoints = 1", "nothing was handed in by `adda`"),
-        ("[ada.matmul_tiled]\npoints = 1", "`ada.matmul_tiled`: ada is graded on mat_add alone"),
-        ("[ada]\ncomment = 'x'\n[ADA]\ncomment = 'y'", "`ADA` is for ada, and so is another table"),
-        ("[ada.mat_add]\npoints = 10.5", "`ada.mat_add.points` is 10.5"),
-    ],
-)
+@every_case(("text", "said"), [
+    ("[adda.mat_add]\npoints = 1", "nothing was handed in by `adda`"),
+    ("[ada.matmul_tiled]\npoints = 1", "`ada.matmul_tiled`: ada is graded on mat_add alone"),
+    ("[ada]\ncomment = 'x'\n[ADA]\ncomment = 'y'", "`ADA` is for ada, and so is another table"),
+    ("[ada.mat_add]\npoints = 10.5", "`ada.mat_add.points` is 10.5"),
+])  # fmt: skip
 def test_a_mistake_stops_the_run_before_anything_is_graded(graded, text, said):
     before, journal = graded.files(), (graded.out / ".work/journal.txt").read_bytes()
     graded.hand_in("new", RIGHT + "# new")

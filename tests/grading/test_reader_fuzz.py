@@ -44,15 +44,13 @@ any_json = st.recursive(
     ),
     max_leaves=20,
 )
-code_texts = st.sampled_from(
-    [
-        "# EXERCISE matmul_tiled\n", "# exercise pick_a_tile\n", "@cuda.jit\n", "TILE = 16\n",
-        "def matmul_tiled(A, B, C):\n", "    C[0, 0] = TILE\n", "BM = BN = BK = TM = TN = 1",
-        "\n%%time\n", "!ls\n", "```python\n", ">>> ", "    ", "(", '"""', "\\\n", "\ufeff", "\n",
-        "import os\n", "from numba import cuda\n", "## Break it\n", "lambda: 0\n", "x?\n", "f'{",
-        "class matmul_tiled: pass\n", "async def matmul_tiled(): pass\n", "global x\n", "x: int\n",
-    ]
-)  # fmt: skip
+code_texts = st.sampled_from([
+    "# EXERCISE matmul_tiled\n", "# exercise pick_a_tile\n", "@cuda.jit\n", "TILE = 16\n",
+    "def matmul_tiled(A, B, C):\n", "    C[0, 0] = TILE\n", "BM = BN = BK = TM = TN = 1",
+    "\n%%time\n", "!ls\n", "```python\n", ">>> ", "    ", "(", '"""', "\\\n", "\ufeff", "\n",
+    "import os\n", "from numba import cuda\n", "## Break it\n", "lambda: 0\n", "x?\n", "f'{",
+    "class matmul_tiled: pass\n", "async def matmul_tiled(): pass\n", "global x\n", "x: int\n",
+])  # fmt: skip
 some_code = st.lists(code_texts | any_text, max_size=12).map("".join)
 
 

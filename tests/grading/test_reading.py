@@ -65,35 +65,28 @@ def cell_of(source: bytes) -> bytes:
     return b'{"cells": [{"cell_type": "code", "source": "' + source + b'"}]}'
 
 
-@every_case(
-    ("data", "read"),
-    [
-        (one_cell(["a = 1\n", "b = 2"]), ["a = 1\nb = 2"]),
-        (one_cell("a = 1\r\nb = 2\rc"), ["a = 1\nb = 2\nc"]),
-        *((one_cell(odd), [""]) for odd in (None, 5, {"a": 1}, [], [None, 3, ["x"]], True)),
-        (one_cell("mine", outputs=[{"text": EVIL}], metadata={"source": EVIL}), ["mine"]),
-        (one_cell("mine", attachments={EVIL: EVIL}), ["mine"]),
-        # What no page can show becomes one sign; white space and foreign letters stay.
-        (one_cell("a\x00b\x1bc\x85d\u2028e\ufffef\x7f"), ["a�b�c�d�e�f�"]),
-        (one_cell(FOREIGN), [FOREIGN]),
-        (one_cell("x\n\f\ny\fz"), ["x\n\ny z"]),
-        (cell_of(b"x\\ud800y"), ["x�y"]),
-        (cell_of(b"a\tb\nc\x01"), ["a\tb\nc�"]),
-        # Bytes that are no UTF-8 are Windows', and leave their neighbours alone.
-        (cell_of("# ⌈N⌉ ".encode() + b"\xfcbrig \x96"), ["# ⌈N⌉ übrig –"]),
-        (
-            saved([("markdown", f"a ![x](data:image/png;base64,{'A' * 10**6}) b")]),
-            [("markdown", "a ![x](data:) b")],
-        ),
-        (
-            saved([("markdown", "x" * 150_000)] * 2 + [("code", "y")]),
-            [("markdown", "x" * 150_000), ("markdown", ""), "y"],
-        ),
-        (SCRIPT.encode(), ["import numpy", "def f(): pass", ("markdown", "# # Words"), "x = 1"]),
-        (JUPYTERS.encode(), ["#!/usr/bin/env python\n# coding: utf-8", "import math", "x = 2"]),
-        (PLAIN.encode(), [PLAIN]),  # its lines keep their numbers
-    ],
-)
+@every_case(("data", "read"), [
+    (one_cell(["a = 1\n", "b = 2"]), ["a = 1\nb = 2"]),
+    (one_cell("a = 1\r\nb = 2\rc"), ["a = 1\nb = 2\nc"]),
+    *((one_cell(odd), [""]) for odd in (None, 5, {"a": 1}, [], [None, 3, ["x"]], True)),
+    (one_cell("mine", outputs=[{"text": EVIL}], metadata={"source": EVIL}), ["mine"]),
+    (one_cell("mine", attachments={EVIL: EVIL}), ["mine"]),
+    # What no page can show becomes one sign; white space and foreign letters stay.
+    (one_cell("a\x00b\x1bc\x85d\u2028e\ufffef\x7f"), ["a�b�c�d�e�f�"]),
+    (one_cell(FOREIGN), [FOREIGN]),
+    (one_cell("x\n\f\ny\fz"), ["x\n\ny z"]),
+    (cell_of(b"x\\ud800y"), ["x�y"]),
+    (cell_of(b"a\tb\nc\x01"), ["a\tb\nc�"]),
+    # Bytes that are no UTF-8 are Windows', and leave their neighbours alone.
+    (cell_of("# ⌈N⌉ ".encode() + b"\xfcbrig \x96"), ["# ⌈N⌉ übrig –"]),
+    (saved([("markdown", f"a ![x](data:image/png;base64,{'A' * 10**6}) b")]),
+     [("markdown", "a ![x](data:) b")]),
+    (saved([("markdown", "x" * 150_000)] * 2 + [("code", "y")]),
+     [("markdown", "x" * 150_000), ("markdown", ""), "y"]),
+    (SCRIPT.encode(), ["import numpy", "def f(): pass", ("markdown", "# # Words"), "x = 1"]),
+    (JUPYTERS.encode(), ["#!/usr/bin/env python\n# coding: utf-8", "import math", "x = 2"]),
+    (PLAIN.encode(), [PLAIN]),  # its lines keep their numbers
+])  # fmt: skip
 def test_what_is_read(data, read):
     assert [text if kind == "code" else (kind, text) for kind, text in texts(data)] == read
 
@@ -122,50 +115,43 @@ def test_a_script_from_colab_has_its_text_as_strings():
             assert cell.text.split("\n")[last] == script.split("\n")[last]
 
 
-@every_case(
-    ("data", "said"),
-    [
-        (b"", "empty"),
-        (b" \n\0\0", "empty"),
-        (b"\xef\xbb\xbf", "empty"),
-        (b"<!DOCTYPE html><html>", "web page"),
-        (b"\n  <html>def f():", "web page"),
-        (b"PK\x03\x04abc", "ZIP archive"),
-        (b"%PDF-1.7", "PDF"),
-        (b"\x89PNG\r\n", "picture"),
-        (b"\x1f\x8b\x08", "gzip"),
-        (b"Dear all, I was ill.", "neither a notebook nor Python"),
-        (b"{}", "no list of cells"),
-        (b"[1, 2]", "no list of cells"),
-        (b'{"cells": {"0": {}}}', "no list of cells"),
-        (b'{"worksheets": [{"cells": []}]}', "no list of cells"),
-        (b'{"cells": [}', "line 1"),
-        (b'{"cells": [{"cell_type": "code", "sour', "ends in the middle"),
-        (b'{"cells": [{"cell_type": "code"},', "ends in the middle"),
-        (b'{"cells": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> b\n]}', "unfinished merge"),
-        (b"[" * 50_000, "nested too deeply"),
-        (b'{"a":' * 50_000, "nested too deeply"),
-        (one_cell("x") + one_cell("y"), "not a valid notebook"),
-    ],
-)
+@every_case(("data", "said"), [
+    (b"", "empty"),
+    (b" \n\0\0", "empty"),
+    (b"\xef\xbb\xbf", "empty"),
+    (b"<!DOCTYPE html><html>", "web page"),
+    (b"\n  <html>def f():", "web page"),
+    (b"PK\x03\x04abc", "ZIP archive"),
+    (b"%PDF-1.7", "PDF"),
+    (b"\x89PNG\r\n", "picture"),
+    (b"\x1f\x8b\x08", "gzip"),
+    (b"Dear all, I was ill.", "neither a notebook nor Python"),
+    (b"{}", "no list of cells"),
+    (b"[1, 2]", "no list of cells"),
+    (b'{"cells": {"0": {}}}', "no list of cells"),
+    (b'{"worksheets": [{"cells": []}]}', "no list of cells"),
+    (b'{"cells": [}', "line 1"),
+    (b'{"cells": [{"cell_type": "code", "sour', "ends in the middle"),
+    (b'{"cells": [{"cell_type": "code"},', "ends in the middle"),
+    (b'{"cells": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> b\n]}', "unfinished merge"),
+    (b"[" * 50_000, "nested too deeply"),
+    (b'{"a":' * 50_000, "nested too deeply"),
+    (one_cell("x") + one_cell("y"), "not a valid notebook"),
+])  # fmt: skip
 def test_the_reason_is_one_sentence(data, said):
     reason = why(data)
     assert said in reason
     assert reason.endswith(".") and "\n" not in reason and len(reason) < 250
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: b" " * (reading.MAX_FILE_BYTES + 1), "20,000,001 bytes"),
-        (lambda: b"[" + b"[]," * 700_000 + b"[]]", "1,000,000 values"),
-        (lambda: saved([("code", "")] * (reading.MAX_CELLS + 1)), "5,000 cells"),
-        (lambda: saved([("code", "x" * 100_000)] * 3), "250,000 characters"),
-        (lambda: saved([("code", "x" * 250_001)]), "250,000 characters"),
-        (lambda: b"# %%\nx = 1\n" * 25_000, "250,000 characters"),
-    ],
-    ids=["bytes", "values", "cells", "code", "cell", "script"],
-)
+@pytest.mark.parametrize(("make", "said"), [
+    (lambda: b" " * (reading.MAX_FILE_BYTES + 1), "20,000,001 bytes"),
+    (lambda: b"[" + b"[]," * 700_000 + b"[]]", "1,000,000 values"),
+    (lambda: saved([("code", "")] * (reading.MAX_CELLS + 1)), "5,000 cells"),
+    (lambda: saved([("code", "x" * 100_000)] * 3), "250,000 characters"),
+    (lambda: saved([("code", "x" * 250_001)]), "250,000 characters"),
+    (lambda: b"# %%\nx = 1\n" * 25_000, "250,000 characters"),
+], ids=["bytes", "values", "cells", "code", "cell", "script"])  # fmt: skip
 def test_limits(make, said):
     assert said in why(make())
 

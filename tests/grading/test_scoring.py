@@ -29,14 +29,11 @@ def settings(tmp_path: Path, text: str) -> Settings:
 RACE = "Line 5: race: perhaps read before it was written [race-read-after-write]."
 
 
-@every_case(
-    ("judged", "verdict", "lost", "reason"),
-    [
-        (RACY, "partly", "right race-free", RACE),
-        (UNEVEN, "partly", "right bounds", ""),
-        (WRONG, "failed", " ".join(POINTS), "The result is wrong [wrong-result]."),
-    ],
-)
+@every_case(("judged", "verdict", "lost", "reason"), [
+    (RACY, "partly", "right race-free", RACE),
+    (UNEVEN, "partly", "right bounds", ""),
+    (WRONG, "failed", " ".join(POINTS), "The result is wrong [wrong-result]."),
+])  # fmt: skip
 def test_a_mistake_costs_its_properties(judged, verdict, lost, reason):
     scored = row("s02", judged)
     assert [name for name, points in scored.earned.items() if not points] == lost.split()
@@ -71,17 +68,14 @@ def test_missing_is_0_and_says_why() -> None:
     assert score(broken, FoundAnswer("mat_add"), None, Settings()).reason == broken.problem
 
 
-@pytest.mark.parametrize(
-    "judged",
-    [
-        None,
-        UNSUPPORTED,
-        replace(UNSUPPORTED, findings=(finding("timeout", "So.", 3), *UNSUPPORTED.findings)),
-        Judgement("matmul_tiled", outcome="died"),
-        Judgement("matmul_tiled", outcome="stopped-by-clock"),
-        Judgement("matmul_tiled", numbers_right=True, needs_review=True),
-    ],
-)
+@pytest.mark.parametrize("judged", [
+    None,
+    UNSUPPORTED,
+    replace(UNSUPPORTED, findings=(finding("timeout", "So.", 3), *UNSUPPORTED.findings)),
+    Judgement("matmul_tiled", outcome="died"),
+    Judgement("matmul_tiled", outcome="stopped-by-clock"),
+    Judgement("matmul_tiled", numbers_right=True, needs_review=True),
+])  # fmt: skip
 def test_needs_review_has_no_points_and_never_0(judged: Judgement | None) -> None:
     scored = row("s09", judged)
     assert scored.points is None and scored.max_points == 10.0
@@ -147,44 +141,41 @@ def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
     assert scored.reason == "Lost: coalesced (line 4: uncoalesced loads)."
 
 
-@every_case(
-    ("text", "said"),
-    [
-        ("points", "this is not TOML"),
-        ("titel = 'x'", "there is no key 'titel'; did you mean title?"),
-        ("title = 3", "`title` is 3; write text of 1 to 200 characters in quotes"),
-        ("exercises = []", "`exercises` is []; write a list of exercises or lessons"),
-        ("exercises = [5]", "`exercises` is [5]; write a list"),
-        ("exercises = ['matmul_tield']", "there is no exercise or lesson 'matmul_tield'; did you"),
-        ("exercises = ['01']", "lesson 01 has no exercise; leave '01' out"),
-        ("canvas_assignment = ''", "`canvas_assignment` is ''"),
-        ("points = 10", "`points` is 10; write a table for each exercise"),
-        ("[points]\nmat_ad = 10", "no exercise 'mat_ad' under `points`; did you mean mat_add"),
-        ("[points.mat_add]", "[points.mat_add] is empty; write at least one property"),
-        ("[points.mat_add]\nrigth = 1", "no property 'rigth' in mat_add; did you mean right?"),
-        ("[points.mat_add]\nreuse = 1", "not a property of mat_add; its properties are right, b"),
-        ("[points.mat_add]\nright = -1", "`points.mat_add.right` is -1; write a number from 0 to"),
-        ("[points.mat_add]\nright = '4'", "`points.mat_add.right` is '4'; write a number from"),
-        ("[points.mat_add]\nright = true", "`points.mat_add.right` is True; write a number from"),
-        ("[points.mat_add]\nright = nan", "`points.mat_add.right` is nan; write a number from"),
-        ("[points.pick_a_tile]\nright = 0\nresident = 0\nintensity = 0", "all points of pick_a"),
-        ("[points]\nmat_add = 0", "`points.mat_add` is 0; give it points, or leave it out"),
-        ("[points]\nmat_add = [1]", "`points.mat_add` is [1]; write a number"),
-        # Numbers that cannot be kept as they stand.
-        *((f"[points]\nmat_add = {number}", "`points.mat_add` is")
+@every_case(("text", "said"), [
+    ("points", "this is not TOML"),
+    ("titel = 'x'", "there is no key 'titel'; did you mean title?"),
+    ("title = 3", "`title` is 3; write text of 1 to 200 characters in quotes"),
+    ("exercises = []", "`exercises` is []; write a list of exercises or lessons"),
+    ("exercises = [5]", "`exercises` is [5]; write a list"),
+    ("exercises = ['matmul_tield']", "there is no exercise or lesson 'matmul_tield'; did you"),
+    ("exercises = ['01']", "lesson 01 has no exercise; leave '01' out"),
+    ("canvas_assignment = ''", "`canvas_assignment` is ''"),
+    ("points = 10", "`points` is 10; write a table for each exercise"),
+    ("[points]\nmat_ad = 10", "no exercise 'mat_ad' under `points`; did you mean mat_add"),
+    ("[points.mat_add]", "[points.mat_add] is empty; write at least one property"),
+    ("[points.mat_add]\nrigth = 1", "no property 'rigth' in mat_add; did you mean right?"),
+    ("[points.mat_add]\nreuse = 1", "not a property of mat_add; its properties are right, b"),
+    ("[points.mat_add]\nright = -1", "`points.mat_add.right` is -1; write a number from 0 to"),
+    ("[points.mat_add]\nright = '4'", "`points.mat_add.right` is '4'; write a number from"),
+    ("[points.mat_add]\nright = true", "`points.mat_add.right` is True; write a number from"),
+    ("[points.mat_add]\nright = nan", "`points.mat_add.right` is nan; write a number from"),
+    ("[points.pick_a_tile]\nright = 0\nresident = 0\nintensity = 0", "all points of pick_a"),
+    ("[points]\nmat_add = 0", "`points.mat_add` is 0; give it points, or leave it out"),
+    ("[points]\nmat_add = [1]", "`points.mat_add` is [1]; write a number"),
+    # Numbers that cannot be kept as they stand.
+    *((f"[points]\nmat_add = {number}", "`points.mat_add` is")
           for number in ("0.12345", "1e-9", "inf", "-0.1", "1e999")),
-        ("late = 0.1", "`late` is 0.1; write a table [late]"),
-        ("[late]\nat_most = 0.5", "write a table [late] with per_day"),
-        ("[late]\nper_dya = 1\nper_day = 0.1", "no key 'per_dya' in [late]; did you mean"),
-        ("[late]\nper_day = 10", "`late.per_day` is 10; write a number from 0 to 1, without q"),
-        ("[late]\nper_day = 0.1\nat_most = -1", "`late.at_most` is -1"),
-        ("[questions]\nmat_add = 2", "`questions.mat_add`: a question needs a name of its own"),
-        ("[questions]\ncomment = 2", "`questions.comment`: a question needs a name of its own"),
-        ("[questions]\n'a b' = 2", "`questions.a b`: a question needs a name of its own"),
-        ("[questions]\nwhy = 'two'", "`questions.why` is 'two'; write a number from 0 to"),
-        ("questions = 3", "`questions` is 3; write a table [questions]"),
-    ],
-)  # fmt: skip
+    ("late = 0.1", "`late` is 0.1; write a table [late]"),
+    ("[late]\nat_most = 0.5", "write a table [late] with per_day"),
+    ("[late]\nper_dya = 1\nper_day = 0.1", "no key 'per_dya' in [late]; did you mean"),
+    ("[late]\nper_day = 10", "`late.per_day` is 10; write a number from 0 to 1, without q"),
+    ("[late]\nper_day = 0.1\nat_most = -1", "`late.at_most` is -1"),
+    ("[questions]\nmat_add = 2", "`questions.mat_add`: a question needs a name of its own"),
+    ("[questions]\ncomment = 2", "`questions.comment`: a question needs a name of its own"),
+    ("[questions]\n'a b' = 2", "`questions.a b`: a question needs a name of its own"),
+    ("[questions]\nwhy = 'two'", "`questions.why` is 'two'; write a number from 0 to"),
+    ("questions = 3", "`questions` is 3; write a table [questions]"),
+])  # fmt: skip
 def test_a_mistake_is_one_sentence_with_file_key_and_mend(tmp_path, text, said):
     with pytest.raises(CannotGrade) as caught:
         settings(tmp_path, text)

@@ -69,18 +69,15 @@ def test_backslashes_from_old_programs(tmp_path):
     assert found == {key: [f"{key}/05.ipynb"] for key in ("s12", "s7", "s8")}
 
 
-@pytest.mark.parametrize(
-    ("names", "students"),
-    [
-        (["all/s1/x.ipynb", "all/s2/x.ipynb"], ["s1", "s2"]),
-        (["all/week 5/s1/x.ipynb", "all/week 5/s2/x.ipynb"], ["s1", "s2"]),
-        (["s1/x.ipynb"], ["s1"]),
-        (["s1/05_shared_memory_tiling.ipynb", "s1/06_tile_size_and_occupancy.ipynb"], ["s1"]),
-        (["s1/exercises/a.ipynb", "s1/notebooks/a.ipynb"], ["s1"]),
-        (["all/anna_123_4567_x.ipynb"], ["anna-123"]),
-        (["Some One_123_assignsubmission_file_/deep/x.ipynb"], ["Some-One-123"]),
-    ],
-)
+@pytest.mark.parametrize(("names", "students"), [
+    (["all/s1/x.ipynb", "all/s2/x.ipynb"], ["s1", "s2"]),
+    (["all/week 5/s1/x.ipynb", "all/week 5/s2/x.ipynb"], ["s1", "s2"]),
+    (["s1/x.ipynb"], ["s1"]),
+    (["s1/05_shared_memory_tiling.ipynb", "s1/06_tile_size_and_occupancy.ipynb"], ["s1"]),
+    (["s1/exercises/a.ipynb", "s1/notebooks/a.ipynb"], ["s1"]),
+    (["all/anna_123_4567_x.ipynb"], ["anna-123"]),
+    (["Some One_123_assignsubmission_file_/deep/x.ipynb"], ["Some-One-123"]),
+])  # fmt: skip
 def test_a_folder_around_everything(tmp_path, names, students):
     assert list(in_zip(tmp_path, zipped(*names))) == students
     assert list(found(write(tmp_path / "folder", *names))) == students
@@ -95,16 +92,13 @@ def test_notebooks_in_one_folder_are_a_students_or_in_an_archive_a_class(tmp_pat
 STEM = "05_shared_memory_tiling"
 
 
-@pytest.mark.parametrize(
-    ("names", "students"),
-    [
-        ([f"{STEM}_alice", f"{STEM}_bob"], [f"{STEM}_alice", f"{STEM}_bob"]),
-        (["05_alice", "05_bob", STEM], ["05_alice", "05_bob", STEM]),
-        ([STEM, f"{STEM}_alice"], [STEM, f"{STEM}_alice"]),
-        ([STEM, "06_tile_size_and_occupancy"], ["class"]),
-        ([f"{STEM} (1)", f"{STEM}-Copy1", f"{STEM} - Copy (2)", f"Copy of {STEM}"], ["class"]),
-    ],
-)
+@pytest.mark.parametrize(("names", "students"), [
+    ([f"{STEM}_alice", f"{STEM}_bob"], [f"{STEM}_alice", f"{STEM}_bob"]),
+    (["05_alice", "05_bob", STEM], ["05_alice", "05_bob", STEM]),
+    ([STEM, f"{STEM}_alice"], [STEM, f"{STEM}_alice"]),
+    ([STEM, "06_tile_size_and_occupancy"], ["class"]),
+    ([f"{STEM} (1)", f"{STEM}-Copy1", f"{STEM} - Copy (2)", f"Copy of {STEM}"], ["class"]),
+])  # fmt: skip
 def test_only_what_is_called_as_the_lessons_are_is_one_students(tmp_path, names, students):
     assert list(in_zip(tmp_path, zipped(*(f"class/{name}.ipynb" for name in names)))) == students
 
@@ -251,29 +245,26 @@ def test_one_who_handed_in_something_else_gets_a_row(tmp_path):
     assert "empty" in class_["s4"].problem and "empty" in class_["s5"].problem
 
 
-@every_case(
-    ("name", "is_folder", "student", "platform", "number"),
-    [
-        ("lastfirst_12345_67890_hw.ipynb", False, "lastfirst", "canvas", "12345"),
-        ("lastfirst_LATE_12345_67890_hw-1.ipynb", False, "lastfirst", "canvas", "12345"),
-        ("lastfirst_12345_67890_x_99_100_y.ipynb", False, "lastfirst", "canvas", "12345"),
-        ("müller_a_b_12345_67890_hw.ipynb", False, "müller_a_b", "canvas", "12345"),
-        ("anon_Xy12Z_67890_hw.ipynb", False, "anon_Xy12Z", "canvas", "anon_Xy12Z"),
-        ("LATE_anon_Xy12Z_67890_hw.ipynb", False, "anon_Xy12Z", "canvas", "anon_Xy12Z"),
-        ("lastfirst_12345_text.html", False, "lastfirst", "canvas", "12345"),
-        ("Some One_123_assignsubmission_file_", True, "Some One", "moodle", "123"),
-        ("Some One_123_assignsubmission_file", True, "Some One", "moodle", "123"),
-        ("Some One_123_assignsubmission_onlinetext_", True, "Some One", "moodle", "123"),
-        ("Some One_123_assignsubmission_file_hw.ipynb", False, "Some One", "moodle", "123"),
-        ("Team A_assignsubmission_file_hw.ipynb", False, "Team A", "moodle", None),
-        ("Lab 1_s12_attempt_2026-01-31-12-30-00_hw.ipynb", False, "s12", "blackboard", None),
-        ("1234-99 - Some One - Jan 31, 2026 1230 PM", True, "Some One", "brightspace", "1234"),
-        ("1234-99 - Some One - 31 January, 2026 930 AM", True, "Some One", "brightspace", "1234"),
-        ("lab_01_02_s7.ipynb", False, "lab_01_02_s7", None, None),
-        ("s12_5.ipynb", False, "s12_5", None, None),
-        ("2026_10_hw.ipynb", False, "2026_10_hw", None, None),
-    ],
-)
+@every_case(("name", "is_folder", "student", "platform", "number"), [
+    ("lastfirst_12345_67890_hw.ipynb", False, "lastfirst", "canvas", "12345"),
+    ("lastfirst_LATE_12345_67890_hw-1.ipynb", False, "lastfirst", "canvas", "12345"),
+    ("lastfirst_12345_67890_x_99_100_y.ipynb", False, "lastfirst", "canvas", "12345"),
+    ("müller_a_b_12345_67890_hw.ipynb", False, "müller_a_b", "canvas", "12345"),
+    ("anon_Xy12Z_67890_hw.ipynb", False, "anon_Xy12Z", "canvas", "anon_Xy12Z"),
+    ("LATE_anon_Xy12Z_67890_hw.ipynb", False, "anon_Xy12Z", "canvas", "anon_Xy12Z"),
+    ("lastfirst_12345_text.html", False, "lastfirst", "canvas", "12345"),
+    ("Some One_123_assignsubmission_file_", True, "Some One", "moodle", "123"),
+    ("Some One_123_assignsubmission_file", True, "Some One", "moodle", "123"),
+    ("Some One_123_assignsubmission_onlinetext_", True, "Some One", "moodle", "123"),
+    ("Some One_123_assignsubmission_file_hw.ipynb", False, "Some One", "moodle", "123"),
+    ("Team A_assignsubmission_file_hw.ipynb", False, "Team A", "moodle", None),
+    ("Lab 1_s12_attempt_2026-01-31-12-30-00_hw.ipynb", False, "s12", "blackboard", None),
+    ("1234-99 - Some One - Jan 31, 2026 1230 PM", True, "Some One", "brightspace", "1234"),
+    ("1234-99 - Some One - 31 January, 2026 930 AM", True, "Some One", "brightspace", "1234"),
+    ("lab_01_02_s7.ipynb", False, "lab_01_02_s7", None, None),
+    ("s12_5.ipynb", False, "s12_5", None, None),
+    ("2026_10_hw.ipynb", False, "2026_10_hw", None, None),
+])  # fmt: skip
 def test_names_of_platforms(name, is_folder, student, platform, number):
     owner = owner_of(name, is_folder)
     assert (owner.student, owner.platform, owner.platform_id) == (student, platform, number)
@@ -331,18 +322,15 @@ def test_keys_are_unique_and_safe_and_follow_from_their_owner():
     assert keys_of(owners[::-1]) == keys_of(owners)[::-1]
 
 
-@every_case(
-    ("name", "shown"),
-    [
-        ("a\u202eb\u200bc\x07d", "abcd"),
-        ("a\n\tb\u2003 c", "a b c"),
-        ("e\u0301", "é"),
-        ("", "(no name)"),
-        ("\u200b", "(no name)"),
-        ("x" * 100, "x" * 79 + "…"),
-        ("\udce9x", "�x"),
-    ],
-)
+@every_case(("name", "shown"), [
+    ("a\u202eb\u200bc\x07d", "abcd"),
+    ("a\n\tb\u2003 c", "a b c"),
+    ("e\u0301", "é"),
+    ("", "(no name)"),
+    ("\u200b", "(no name)"),
+    ("x" * 100, "x" * 79 + "…"),
+    ("\udce9x", "�x"),
+])  # fmt: skip
 def test_names_for_people(name, shown):
     assert displayed(name) == shown
 
@@ -465,20 +453,17 @@ def patched(data: bytes, name: bytes, offset: int, value: bytes) -> bytes:
     return data[: place + offset] + value + data[place + offset + len(value) :]
 
 
-@pytest.mark.parametrize(
-    ("offset", "value", "said"),
-    [
-        (8, struct.pack("<H", 1), "encrypted"),
-        (10, struct.pack("<H", 12), "ordinary ZIP"),  # bzip2
-        (10, struct.pack("<H", 99), "ordinary ZIP"),
-        (16, struct.pack("<I", 5), "damaged"),  # the checksum
-        (24, struct.pack("<I", 10), "damaged"),  # the size: smaller than it is
-        (24, struct.pack("<I", 19_000_000), "cut off"),  # larger
-        (24, struct.pack("<I", 4_000_000_000), "4,000,000,000 bytes"),
-        (42, struct.pack("<I", 3), "shares its bytes"),  # the place in the archive
-        (42, struct.pack("<I", 2_000_000_000), "damaged"),
-    ],
-)
+@pytest.mark.parametrize(("offset", "value", "said"), [
+    (8, struct.pack("<H", 1), "encrypted"),
+    (10, struct.pack("<H", 12), "ordinary ZIP"),  # bzip2
+    (10, struct.pack("<H", 99), "ordinary ZIP"),
+    (16, struct.pack("<I", 5), "damaged"),  # the checksum
+    (24, struct.pack("<I", 10), "damaged"),  # the size: smaller than it is
+    (24, struct.pack("<I", 19_000_000), "cut off"),  # larger
+    (24, struct.pack("<I", 4_000_000_000), "4,000,000,000 bytes"),
+    (42, struct.pack("<I", 3), "shares its bytes"),  # the place in the archive
+    (42, struct.pack("<I", 2_000_000_000), "damaged"),
+])  # fmt: skip
 def test_one_entry_that_lies(tmp_path, offset, value, said):
     data = patched(zipped("s0.ipynb", "s1.ipynb", "s2.ipynb"), b"s1.ipynb", offset, value)
     class_ = in_zip(tmp_path, data)

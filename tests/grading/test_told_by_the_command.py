@@ -189,16 +189,13 @@ def test_lines_of_the_journal_that_cannot_be_used(office: Office) -> None:
     assert "3 lines of grades/.work/journal.txt are damaged; if an answer" in office.grade("class")
 
 
-@pytest.mark.parametrize(
-    ("file", "names", "said"),
-    [
-        ("x.ipynb", ["Bo", "Cara"], "you gave one submission, so name one student, not 2."),
-        ("Cara.ipynb", ["Bo"], "the file that you gave has the name of Cara, not of 'Bo'"),
-        ("x.ipynb", ["Caro"], "nobody is called 'Caro'; did you mean Cara?"),
-        ("x.ipynb", ["nobody"], "nobody is called 'nobody'; there are Ada King, Bo, Cara, x."),
-        ("late/x.ipynb", ["Bo"], "nothing was handed in by 'Bo'"),
-    ],
-)
+@pytest.mark.parametrize(("file", "names", "said"), [
+    ("x.ipynb", ["Bo", "Cara"], "you gave one submission, so name one student, not 2."),
+    ("Cara.ipynb", ["Bo"], "the file that you gave has the name of Cara, not of 'Bo'"),
+    ("x.ipynb", ["Caro"], "nobody is called 'Caro'; did you mean Cara?"),
+    ("x.ipynb", ["nobody"], "nobody is called 'nobody'; there are Ada King, Bo, Cara, x."),
+    ("late/x.ipynb", ["Bo"], "nothing was handed in by 'Bo'"),
+])  # fmt: skip
 def test_why_a_name_does_not_fit(office: Office, file: str, names: list[str], said: str) -> None:
     office.write(file, notebook(RIGHT))
     office.write("late/y.ipynb", notebook(RIGHT))

@@ -30,13 +30,10 @@ PATCHING = (
             "the-class-of-numbers": kernel("np.float32.__add__ = None\nA.__class__.__add__ = None"),
         },
     ),
-    answer(
-        "patching",
-        "modules",
+    answer("patching", "modules",
         "import sys\nsys.modules['course_lib'] = sys.modules['numpy'] = None\n" + RIGHT,
-        earns="all",
-    ),
-)
+        earns="all"),
+)  # fmt: skip
 
 FRAMES = (
     *answers(
@@ -95,13 +92,9 @@ DEFINING = (
             "asynchronous": "async def mat_add(A, B, C):\n    await A\n",
         },
     ),
-    answer(
-        "defining",
-        "default-of-a-plain-function",
+    answer("defining", "default-of-a-plain-function",
         f"def blocks_per_sm(device, threads, registers, shared_bytes={WRITE}):\n    return 1\n",
-        earns="review",
-        exercise="blocks_per_sm",
-    ),
+        earns="review", exercise="blocks_per_sm"),
     *answers(
         "defining",
         {
@@ -134,7 +127,7 @@ DEFINING = (
         },
         earns="all",
     ),
-)
+)  # fmt: skip
 
 # What stands in a string or a comment must stay there, whichever file it is copied into. All of
 # these are right answers, so that a text that goes astray costs points.
@@ -230,13 +223,9 @@ READING = (
         + function("return occupancy(device, threads, registers, shared_bytes).blocks"),
         exercise="blocks_per_sm",
     ),
-    answer(
-        "reading",
-        "environment",
-        "import os\nx = os.environ['GRADING_SECRET']\n" + RIGHT,
-        earns="all",
-    ),
-)
+    answer("reading", "environment", "import os\nx = os.environ['GRADING_SECRET']\n" + RIGHT,
+        earns="all"),
+)  # fmt: skip
 
 PROCESSES = (
     *answers(
@@ -266,63 +255,26 @@ PROCESSES = (
             "shell-magic": f"%%bash\ntouch {MARK}; kill -9 -1\n",
         },
     ),
-    answer(
-        "processes", "exit-in-a-function", function("raise SystemExit"), exercise="blocks_per_sm"
-    ),
-)
+    answer("processes", "exit-in-a-function", function("raise SystemExit"),
+        exercise="blocks_per_sm"),
+)  # fmt: skip
 
 # Code that a tool would run because of its name, if it stood in the tool's way.
 STARTUP = (
-    answer(
-        "start-up",
-        "python",
-        EMPTY,
-        sitecustomize_py=WRITE,
-        usercustomize_py=WRITE,
-        mine_pth=f"import os; {WRITE}",
-    ),
-    answer(
-        "start-up",
-        "pytest",
-        EMPTY,
-        conftest_py=WRITE,
-        pytest_ini="[pytest]\naddopts = --exitfirst",
-        setup_cfg="[tool:pytest]\naddopts=-x",
-        tox_ini="[pytest]",
-    ),
-    answer(
-        "start-up",
-        "project",
-        EMPTY,
-        pyproject_toml="[tool.pytest.ini_options]\naddopts = '--nope'",
-        setup_py=WRITE,
-    ),
-    answer(
-        "start-up",
-        "jupyter",
-        EMPTY,
-        jupyter_config_py=WRITE,
-        jupyter_notebook_config_py=WRITE,
-        ipython_config_py=WRITE,
-    ),
-    answer(
-        "start-up",
-        "modules-of-ours",
-        EMPTY,
-        course_lib_py=WRITE,
-        numpy_py=WRITE,
-        nbval_py=WRITE,
-        json_py=WRITE,
-    ),
-    answer(
-        "start-up",
-        "grading-rules",
-        EMPTY,
-        grading_toml='[points]\n"mat_add" = 1000\n',
-        grades_csv="submission,points\n",
-        junit_xml="<x/>",
-    ),
-)
+    answer("start-up", "python", EMPTY, sitecustomize_py=WRITE, usercustomize_py=WRITE,
+        mine_pth=f"import os; {WRITE}"),
+    answer("start-up", "pytest", EMPTY, conftest_py=WRITE,
+        pytest_ini="[pytest]\naddopts = --exitfirst", setup_cfg="[tool:pytest]\naddopts=-x",
+        tox_ini="[pytest]"),
+    answer("start-up", "project", EMPTY,
+        pyproject_toml="[tool.pytest.ini_options]\naddopts = '--nope'", setup_py=WRITE),
+    answer("start-up", "jupyter", EMPTY, jupyter_config_py=WRITE, jupyter_notebook_config_py=WRITE,
+        ipython_config_py=WRITE),
+    answer("start-up", "modules-of-ours", EMPTY, course_lib_py=WRITE, numpy_py=WRITE,
+        nbval_py=WRITE, json_py=WRITE),
+    answer("start-up", "grading-rules", EMPTY, grading_toml='[points]\n"mat_add" = 1000\n',
+        grades_csv="submission,points\n", junit_xml="<x/>"),
+)  # fmt: skip
 
 INJECTION = (
     *answers(
@@ -351,9 +303,8 @@ INJECTION = (
 )
 
 LOOKALIKES = (
-    answer(
-        "look-alikes", "cyrillic-name", RIGHT.replace("mat_add", "m\u0430t_add"), earns="review"
-    ),
+    answer("look-alikes", "cyrillic-name", RIGHT.replace("mat_add", "m\u0430t_add"),
+        earns="review"),
     *answers(
         "look-alikes",
         {
@@ -375,7 +326,7 @@ LOOKALIKES = (
             "byte-order-mark": "\ufeff" + RIGHT,
         },
     ),
-)
+)  # fmt: skip
 
 ATTACKS = PATCHING + FRAMES + DEFINING + STRINGS + FORGING
 ATTACKS += READING + PROCESSES + STARTUP + INJECTION + LOOKALIKES

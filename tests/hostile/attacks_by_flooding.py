@@ -61,12 +61,8 @@ FLOODING = (
             ).replace("@cuda.jit\n", "@cuda.jit\n@unrolled\n"),
         },
     ),
-    answer(
-        "flooding",
-        "wide-test",
-        kernel(f"{ENDLESS}x = {' and '.join(['row >= 0'] * 4000)}\nC[0, 0] = x"),
-        heavy=True,
-    ),
+    answer("flooding", "wide-test",
+        kernel(f"{ENDLESS}x = {' and '.join(['row >= 0'] * 4000)}\nC[0, 0] = x"), heavy=True),
     *answers(
         "flooding",
         {
@@ -90,25 +86,13 @@ FLOODING = (
         heavy=True,
         says="not-allowed",
     ),
-    answer(
-        "flooding",
-        "tile-of-a-terabyte",
-        "BK = 10**12\n" + RIGHT.replace("mat_add", "matmul_2d"),
-        exercise="matmul_2d",
-    ),
-    answer(
-        "flooding",
-        "tile-of-some-gigabytes",
-        "BK = 2 * 10**6\n" + RIGHT.replace("mat_add", "matmul_2d"),
-        exercise="matmul_2d",
-        heavy=True,
-    ),
-    answer(
-        "flooding",
-        "tile-beyond-all-numbers",
-        "TILE = 10**60\n" + RIGHT.replace("mat_add", "matmul_tiled"),
-        exercise="matmul_tiled",
-    ),
+    answer("flooding", "tile-of-a-terabyte",
+        "BK = 10**12\n" + RIGHT.replace("mat_add", "matmul_2d"), exercise="matmul_2d"),
+    answer("flooding", "tile-of-some-gigabytes",
+        "BK = 2 * 10**6\n" + RIGHT.replace("mat_add", "matmul_2d"), exercise="matmul_2d",
+        heavy=True),
+    answer("flooding", "tile-beyond-all-numbers",
+        "TILE = 10**60\n" + RIGHT.replace("mat_add", "matmul_tiled"), exercise="matmul_tiled"),
     *answers(
         "flooding",
         {
@@ -135,13 +119,8 @@ FLOODING = (
         },
         exercise="blocks_per_sm",
     ),
-    answer(
-        "flooding",
-        "endless-function",
-        function("while True:\n    threads += 1"),
-        exercise="blocks_per_sm",
-        says="timeout",
-    ),
+    answer("flooding", "endless-function", function("while True:\n    threads += 1"),
+        exercise="blocks_per_sm", says="timeout"),
     *answers(
         "flooding",
         {
@@ -151,21 +130,11 @@ FLOODING = (
         exercise="blocks_per_sm",
         says="not-allowed",
     ),
-    answer(
-        "flooding",
-        "format-of-a-gigabyte",
-        function("return len(f'{threads:1000000000}')"),
-        earns="review",
-        exercise="blocks_per_sm",
-    ),
-    answer(
-        "flooding",
-        "comment-of-a-megabyte",
-        "# " + "x" * 1_000_000 + "\n" + RIGHT,
-        earns="review",
-        says="characters",
-    ),
-)
+    answer("flooding", "format-of-a-gigabyte", function("return len(f'{threads:1000000000}')"),
+        earns="review", exercise="blocks_per_sm"),
+    answer("flooding", "comment-of-a-megabyte", "# " + "x" * 1_000_000 + "\n" + RIGHT,
+        earns="review", says="characters"),
+)  # fmt: skip
 
 # What brings a parser down, or an evaluator of constants.
 BOMBS = (
@@ -220,13 +189,9 @@ BOMBS = (
         },
         says="not-allowed",
     ),
-    answer(
-        "bombs",
-        "brackets-in-the-kernel",
-        kernel(f"C[0, 0] = {'(' * 150}1{')' * 150}"),
-        earns="nothing",
-    ),
+    answer("bombs", "brackets-in-the-kernel", kernel(f"C[0, 0] = {'(' * 150}1{')' * 150}"),
+        earns="nothing"),
     answer("bombs", "semicolons", "0;" * 2_900 + "\n" + RIGHT, earns="review", says="statements"),
-)
+)  # fmt: skip
 
 ATTACKS: tuple[Attack, ...] = (*FLOODING, *BOMBS)

@@ -88,12 +88,8 @@ DETECTING = (
             "block-that-is-not-a-number": "BLOCK = (float('nan'), 1)\n" + RIGHT,
         },
     ),
-    answer(
-        "detecting",
-        "a-tile-of-one",
-        "TILE = 1\n" + RIGHT.replace("mat_add", "matmul_tiled"),
-        exercise="matmul_tiled",
-    ),
+    answer("detecting", "a-tile-of-one", "TILE = 1\n" + RIGHT.replace("mat_add", "matmul_tiled"),
+        exercise="matmul_tiled"),
     *answers(
         "detecting",
         {
@@ -111,7 +107,7 @@ DETECTING = (
         },
         exercise="pick_a_tile",
     ),
-)
+)  # fmt: skip
 
 HARD_CODED = (
     *answers(
@@ -263,50 +259,25 @@ BY_BLOCK = kernel(
 )
 
 DODGING = (
-    dodge(
-        "one-lane-at-a-time",
-        kernel(f"{ROWS_DOWN_THE_LANES}{ONE_LANE}{ADD}"),
-        "mat_add",
-        "coalesced",
-    ),
-    dodge(
-        "filled-with-other-loads",
-        kernel(f"{ROWS_DOWN_THE_LANES}{FILLING}{ONE_LANE}{ADD} + nothing"),
-        "mat_add",
-        "coalesced",
-    ),
+    dodge("one-lane-at-a-time", kernel(f"{ROWS_DOWN_THE_LANES}{ONE_LANE}{ADD}"), "mat_add",
+        "coalesced"),
+    dodge("filled-with-other-loads",
+        kernel(f"{ROWS_DOWN_THE_LANES}{FILLING}{ONE_LANE}{ADD} + nothing"), "mat_add", "coalesced"),
     dodge("blocks-of-one-thread", f"BLOCK = (1, 1)\n{BY_BLOCK}", "mat_add", "coalesced"),
-    dodge(
-        "product-by-one-lane-at-a-time",
-        COLUMN_MAJOR,
-        "matmul_column_major",
-        "coalesced",
-        heavy=True,
-    ),
-    dodge(
-        "transpose-by-one-lane-at-a-time",
-        TRANSPOSE.format(constants="TILE = 32", lanes=32),
-        "transpose_tiled",
-        "coalesced",
-        heavy=True,
-    ),
-    dodge(
-        "transpose-by-tiles-of-one",
-        TRANSPOSE.format(constants="TILE = 1", lanes=1),
-        "transpose_tiled",
-        "coalesced",
-    ),
+    dodge("product-by-one-lane-at-a-time", COLUMN_MAJOR, "matmul_column_major", "coalesced",
+        heavy=True),
+    dodge("transpose-by-one-lane-at-a-time", TRANSPOSE.format(constants="TILE = 32", lanes=32),
+        "transpose_tiled", "coalesced", heavy=True),
+    dodge("transpose-by-tiles-of-one", TRANSPOSE.format(constants="TILE = 1", lanes=1),
+        "transpose_tiled", "coalesced"),
     dodge("tile-of-one", ONE_THREAD.format(name="matmul_2d"), "matmul_2d", "registers"),
     dodge("column-of-one", ONE_THREAD.format(name="matmul_1d"), "matmul_1d", "registers"),
-    dodge(
-        "shared-memory-as-a-decoy",
+    dodge("shared-memory-as-a-decoy",
         DECOY.format(name="matmul_tiled", constants="TILE = 16", width="TILE", height="TILE"),
-        "matmul_tiled",
-        "reuse",
-    ),
+        "matmul_tiled", "reuse"),
     dodge("tiled-fallback", TILES_ON_EVEN_SIZES.format(tile=16), "matmul_tiled", "reuse"),
     dodge("tiled-fallback-32", TILES_ON_EVEN_SIZES.format(tile=32), "matmul_tiled", "reuse"),
     dodge("neighbours-on-even-sizes", kernel(NEIGHBOURS_ON_EVEN_SIZES), "mat_add", "coalesced"),
-)
+)  # fmt: skip
 
 ATTACKS: tuple[Attack, ...] = (*DETECTING, *HARD_CODED, *DODGING)

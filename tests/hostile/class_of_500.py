@@ -31,7 +31,7 @@ Cells = list[dict[str, Any]]
 
 _LOOP = re.compile(r"^(?P<space> +)for (?P<name>\w+) in range\(.*\):$", re.MULTILINE)
 _HEAD_OF_ANSWER = re.compile(r"^def \w+\(.*\).*:\n(?: +\"\"\".*\"\"\"\n)?", re.MULTILINE)
-_MARK = re.compile(r"[ \t]*# <- (?P<codes>[a-z0-9, -]+?)(?: \([a-z ]+\))*$", re.MULTILINE)
+_MARK = re.compile(r"[ \t]*# <- (?P<codes>[a-z0-9, -]+?)(?: \([a-z0-9 -]+\))*$", re.MULTILINE)
 ANSWERED = tuple(lesson for lesson in LESSONS if lesson.exercises)
 _KINDS = {"right": 45, "wrong": 45, "missing": 10}  # of a hundred answers
 # What the grader knows of a notebook, and a check of the answer alone does not: that these numbers
@@ -122,12 +122,8 @@ def hand_in(
 
 
 _FILE_NAMES = (
-    "{}.ipynb",
-    "{} (1).ipynb",
-    "Copy of {}.ipynb",
-    "Kopie von {}.ipynb",
-    "{}-Copy1.ipynb",
-)
+    "{}.ipynb", "{} (1).ipynb", "Copy of {}.ipynb", "Kopie von {}.ipynb", "{}-Copy1.ipynb",
+)  # fmt: skip
 
 
 @cache

@@ -1,7 +1,5 @@
 """Loops written out: the same result, the same lines, and refusals with their line."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys
@@ -69,14 +67,11 @@ def counts_unknown(n):
         pass
 
 
-@pytest.mark.parametrize(
-    ("function", "reason", "line"),
-    [
-        (leaves_early, "can't be left early", 3),
-        (changes_the_counter, "can't be changed", 2),
-        (counts_unknown, "a literal or a constant", 1),
-    ],
-)
+@pytest.mark.parametrize(("function", "reason", "line"), [
+    (leaves_early, "can't be left early", 3),
+    (changes_the_counter, "can't be changed", 2),
+    (counts_unknown, "a literal or a constant", 1),
+])  # fmt: skip
 def test_refused_with_the_line(function, reason, line):
     with pytest.raises(SyntaxError, match=reason) as refusal:
         unrolled(function)

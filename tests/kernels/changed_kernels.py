@@ -1,7 +1,5 @@
 """Kernels with a slip: a module of `course_lib.kernels` with one change in its text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """A rung on the emulator, beside the exact product of what it was given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

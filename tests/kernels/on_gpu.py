@@ -1,7 +1,5 @@
 """What stands in for an array on a GPU: its description, and nothing to copy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

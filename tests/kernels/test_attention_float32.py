@@ -1,7 +1,5 @@
 """Attention in float32 on the emulator: fused and unfused, right at odd lengths, no finding."""
 
-from __future__ import annotations
-
 import importlib.util
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ What decides on a GPU and nowhere else (is it fast, does the hardware agree) is 
 benchmarks/attention.py, whose check runs before its times.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import subprocess
@@ -34,11 +32,9 @@ from course_lib.machine_code.report import resources
 
 needs_compiler = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("numba_cuda") is None,
-        reason="sm_90a needs numba-cuda 0.30 and NVVM; Numba alone has neither",
-    ),
-]
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
+        reason="sm_90a needs numba-cuda 0.30 and NVVM; Numba alone has neither"),
+]  # fmt: skip
 SIGNATURE = "void(uint64[::1], uint64[::1], uint64[::1], uint64[::1], float32[:, ::1], int32, int32, float32)"  # noqa: E501
 # Heads, queries, keys, and a factor for Q and K: one of each; a ragged last tile; a row more than
 # two blocks; scores far beyond 88; fewer keys than queries.
@@ -183,30 +179,22 @@ def test_not_a_number_ends_as_such() -> None:
 # What is changed in the kernel, into what, the code that is named, and a part of the line; of the
 # other one, if it names two.
 FAULTS = {
-    "nobody waits for the scores": (
-        "            wait_scores(S, 1 if OVERLAP else 0)\n", "",
-        "race-read-after-write", "top0 = larger(", "start_scores(S, q, k + slot",
-    ),
-    "O is scaled before its product is done": (
-        "        wait_output(O)\n        rescale(", "        rescale(",
-        "race-read-after-write", "O[4 * j + c] *= factor0", "start_output(O, P, v + before",
-    ),
+    "nobody waits for the scores": ("            wait_scores(S, 1 if OVERLAP else 0)\n", "",
+        "race-read-after-write", "top0 = larger(", "start_scores(S, q, k + slot"),
+    "O is scaled before its product is done": ("        wait_output(O)\n        rescale(",
+        "        rescale(", "race-read-after-write", "O[4 * j + c] *= factor0",
+        "start_output(O, P, v + before"),
     "a slot of V is released before the output is there": (
         "            wait_output(O)\n            if thread == 0:\n"
         "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n",
         "            if thread == 0:\n"
         "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n"
-        "            wait_output(O)\n",
-        "race-write-after-read", "tma_load(to, map_v", "start_output(O, P, v + before",
-    ),
-    "the producer keeps its registers": (
-        "            fewer_registers(FEW)\n", "",
-        "barrier-divergence", "more_registers(MANY)", "",
-    ),
-    "all consumers wait for their turn": (
-        "if TURNS and group == CONSUMERS - 1:", "if TURNS and group == CONSUMERS:",
-        "barrier-divergence", "group_sync(FIRST_TURN", "",
-    ),
+        "            wait_output(O)\n", "race-write-after-read", "tma_load(to, map_v",
+        "start_output(O, P, v + before"),
+    "the producer keeps its registers": ("            fewer_registers(FEW)\n", "",
+        "barrier-divergence", "more_registers(MANY)", ""),
+    "all consumers wait for their turn": ("if TURNS and group == CONSUMERS - 1:",
+        "if TURNS and group == CONSUMERS:", "barrier-divergence", "group_sync(FIRST_TURN", ""),
 }  # fmt: skip
 
 
@@ -226,15 +214,12 @@ def test_a_broken_kernel_is_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("old", "new", "size"),
-    [
-        ("top0 = larger(top0, larger(S", "top0 = min(top0, larger(S", 12),
-        ("        top0 = larger(top0, cuda.shfl_xor_sync(ALL_LANES, top0, 2))\n", "", 12),
-        ("if tile >= masked:", "if tile > masked:", 1),
-        ("(2 * (p % 4) + lane // 16) ^ (lane % 8)", "2 * (p % 4) + lane // 16", 1),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "size"), [
+    ("top0 = larger(top0, larger(S", "top0 = min(top0, larger(S", 12),
+    ("        top0 = larger(top0, cuda.shfl_xor_sync(ALL_LANES, top0, 2))\n", "", 12),
+    ("if tile >= masked:", "if tile > masked:", 1),
+    ("(2 * (p % 4) + lane // 16) ^ (lane % 8)", "2 * (p % 4) + lane // 16", 1),
+])  # fmt: skip
 def test_a_wrong_formula_is_wrong_and_no_race(
     old: str, new: str, size: float, tmp_path: Path
 ) -> None:

@@ -1,7 +1,5 @@
 """The fp32 rungs multiply rightly on every shape, in the emulator, and refuse with the mend."""
 
-from __future__ import annotations
-
 import dataclasses
 from types import SimpleNamespace
 
@@ -139,14 +137,11 @@ def test_mends_of_c_make_a_new_one():
 MOST = 65_535 * 32
 
 
-@pytest.mark.parametrize(
-    ("name", "fits", "at_fault"),
-    [
-        ("naive", (MOST + 1, 1, 1), (1, MOST + 1, 1)),
-        ("naive_while", (MOST + 1, 1, 1), (1, MOST + 1, 1)),
-        ("coalesced", (1, MOST + 1, 1), (MOST + 1, 1, 1)),
-    ],
-)
+@pytest.mark.parametrize(("name", "fits", "at_fault"), [
+    ("naive", (MOST + 1, 1, 1), (1, MOST + 1, 1)),
+    ("naive_while", (MOST + 1, 1, 1), (1, MOST + 1, 1)),
+    ("coalesced", (1, MOST + 1, 1), (MOST + 1, 1, 1)),
+])  # fmt: skip
 def test_the_axis_that_has_too_many_blocks_is_named(name, fits, at_fault):
     def zeros(M: int, N: int, K: int) -> list[np.ndarray]:
         return [np.zeros(shape, np.float32) for shape in ((M, K), (K, N), (M, N))]

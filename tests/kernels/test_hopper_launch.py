@@ -1,7 +1,5 @@
 """Launches that cost the host little: what is looked at once, and what is handed on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rung 12's lists of pieces: all of C, each step once, and what the GPU reads is what was meant."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Split tiles: every step of every tile is somebody's work, once."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What a step from rung 11 to rung 12 changes is short, and what it counts was predicted."""
 
-from __future__ import annotations
-
 import pytest
 from sampling import few
 

@@ -1,7 +1,5 @@
 """The tensor-core rungs on the emulator: right at odd shapes, without a finding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from exact_products import product
@@ -73,10 +71,9 @@ HOPPER = ("wgmma", "tma", "tma_bf16")
 FOR_HOPPER = [(64, 64, 64), (200, 136, 192), (8, 264, 128)]
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    few([(name, shape) for shape in FOR_HOPPER for name in HOPPER]),
-)
+@pytest.mark.parametrize(("name", "shape"), few(
+    [(name, shape) for shape in FOR_HOPPER for name in HOPPER],
+))  # fmt: skip
 def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
     """Sums of small whole numbers are exact, in whatever order they are added up."""
     (M, N, K), rung = shape, RUNG_KERNELS[name]

@@ -1,7 +1,5 @@
 """Which tiles rung 12 takes."""
 
-from __future__ import annotations
-
 from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,11 +50,9 @@ def test_the_plan_of_an_h200(shape: tuple[int, int, int], plan: TilePlan) -> Non
 
 
 @given(
-    M=st.integers(1, 20_000),
-    N=st.integers(1, 2_500).map(lambda n: 8 * n),
-    K=st.integers(8, 20_000),
-    sms=st.integers(2, 200),
-)
+    M=st.integers(1, 20_000), N=st.integers(1, 2_500).map(lambda n: 8 * n),
+    K=st.integers(8, 20_000), sms=st.integers(2, 200),
+)  # fmt: skip
 def test_a_plan_is_nearly_the_shortest(M: int, N: int, K: int, sms: int) -> None:
     plan = plan_for(M, N, K, sms)
     workers = sms // plan.cluster

@@ -1,7 +1,5 @@
 """Rung 12 without a Hopper GPU: by every kind of plan it is right and clean; slips are named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -104,12 +102,10 @@ SLIPS = {
         "race-write-after-read", "tma_load(", "start_product(",
     ),
     "boxes overlap": ("group * (RESULTS * room.box)", "group * room.box", "race-", ""),
-    "a panel too many": (
-        "for p in range(room.panels)", "for p in range(room.panels + 1)", "race-|barrier-", "",
-    ),
-    "arrivals miscounted": (
-        "room.consumers * cluster)  #", "cluster)  #", "race-|barrier-divergence", "",
-    ),
+    "a panel too many": ("for p in range(room.panels)", "for p in range(room.panels + 1)",
+        "race-|barrier-", ""),
+    "arrivals miscounted": ("room.consumers * cluster)  #", "cluster)  #",
+        "race-|barrier-divergence", ""),
     "no swizzle": ("(2 * q + lane // 16) ^ (lane % 8)", "2 * q + lane // 16", "", ""),
 }  # fmt: skip
 

@@ -1,7 +1,5 @@
 """Rung 12 on a Hopper GPU: right at ragged shapes, again and again, and nowhere beside C."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

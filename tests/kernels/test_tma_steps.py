@@ -1,7 +1,5 @@
 """The steps from rung 11 to rung 12 on the emulator; test_step_changes.py holds what each gains."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

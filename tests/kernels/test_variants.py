@@ -1,7 +1,5 @@
 """A rung's file with other constants: right on the emulator, in the order that is drawn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from exact_products import product

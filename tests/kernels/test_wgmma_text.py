@@ -5,8 +5,6 @@ Multiply-Accumulate": matrix descriptor, strides, 128-byte swizzle, register fra
 on memory full of small whole numbers, so that all sums are exact.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

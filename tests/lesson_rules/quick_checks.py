@@ -1,7 +1,5 @@
 """Tell whether a lesson asks its questions: enough, its own, in cells that give nothing away."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

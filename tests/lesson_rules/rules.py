@@ -4,8 +4,6 @@ A rule says what is wrong in words that its author can act on. The tests hold ev
 them; `MAX_WORDS` and `MAX_LINES` are what a reader can take in at one glance.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ questions and tasks say, then its exercises. Notebooks are read as they are stor
 computes is computed.
 """
 
-from __future__ import annotations
-
 import functools
 import html
 import re

@@ -1,7 +1,5 @@
 """Tell where the course gives away, before a prediction, what only its reveal should say."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 

@@ -5,8 +5,6 @@ A word is what stands between blanks, so anybody can count along.
 `python tests/lesson_rules/words.py [FOLDER]` prints a table of the lessons of a checkout.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ grid's sizes, by the answer's own constants and by the sizes of the arrays; ever
 of it and a number; and every store into the output is left out from some row or column on.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

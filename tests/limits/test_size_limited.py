@@ -3,8 +3,6 @@
 What still computes the same is told apart by SAME and EQUIVALENT, with the reason, and has to pass.
 """
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path
@@ -43,19 +41,13 @@ SAME: dict[str, tuple[set[str], ...]] = {
     "matmul_2d": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}, {"BM * BK", "BK * BN", "512"}),
     "matmul_wide": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}),
     "matmul_warp_tiled": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
-    "matmul_two_buffers": (
-        *PRODUCT,
-        {"BM", "BN", "64", "cuda.blockDim.x"},
-        {"BK", "TM", "TN", "8"},
-    ),
+    "matmul_two_buffers": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"},
+        {"BK", "TM", "TN", "8"}),
     "matmul_async": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
     "matmul_mma": (*PRODUCT, {"BM", "BN", "64"}, {"BK", "16"}, {"THREADS", "128"}),
     "matmul_tma": ({"BM", "BN", "BK", "64"}, {"CONSUMERS", "128"}),
-    "attention": (
-        {"queries", "Q.shape[0]", "O.shape[0]"},
-        {"keys", "K.shape[0]", "V.shape[0]"},
-        {"32", "TILE", "cuda.blockDim.x", *(f"{name}.shape[1]" for name in "QKVO")},
-    ),
+    "attention": ({"queries", "Q.shape[0]", "O.shape[0]"}, {"keys", "K.shape[0]", "V.shape[0]"},
+        {"32", "TILE", "cuda.blockDim.x", *(f"{name}.shape[1]" for name in "QKVO")}),
     "attention_mma": (
         {"queries", "Q.shape[0]", "O.shape[0]"},
         {"keys", "K.shape[0]", "V.shape[0]"},
@@ -63,7 +55,7 @@ SAME: dict[str, tuple[set[str], ...]] = {
         {"32", "KEYS"},
         {"THREADS", "128", "cuda.blockDim.x"},
     ),
-}
+}  # fmt: skip
 # Others that compute the same: the reason, and by exercise, place and what stood there, what may.
 EQUIVALENT: dict[str, dict[tuple[str, str, str], set[str]]] = {
     "from a stride of RUN on, or of the number of elements, no thread has anything to add": {

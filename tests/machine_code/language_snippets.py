@@ -111,13 +111,11 @@ PARAMETERS = {
     "t": ("UniTuple(int64, 2)", "(1, 2)"),
     "r": ("Tuple((int64, float64))", "(1, 2.5)"),
     "C": ("complex64[::1]", "np.ones(8, np.complex64)"),
-    "R": (
-        "Array(Record.make_c_struct([('x', float32), ('j', int32), "
+    "R": ("Array(Record.make_c_struct([('x', float32), ('j', int32), "
         "('v', NestedArray(dtype=float32, shape=(2,)))]), 1, 'C')",
-        "np.zeros(8, np.dtype([('x', 'f4'), ('j', 'i4'), ('v', 'f4', (2,))], align=True))",
-    ),
+        "np.zeros(8, np.dtype([('x', 'f4'), ('j', 'i4'), ('v', 'f4', (2,))], align=True))"),
     "Z": ("Array(float32, 0, 'C')", "np.ones((), np.float32)"),
-}
+}  # fmt: skip
 
 # One value of each kind.
 KINDS = {

@@ -58,17 +58,14 @@ def compiled(launch: Any, cc: str) -> Any:
     return emulated[(grid, block, 0, *dynamic)](*given).as_compiled(cc)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "tiled matmul",
-        "softmax",
-        pytest.param("transpose, no tile", marks=pytest.mark.slow),
-        pytest.param("transpose, tile", marks=pytest.mark.slow),
-        pytest.param("transpose, padded", marks=pytest.mark.slow),
-        pytest.param("squared_lengths", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("name", [
+    "tiled matmul",
+    "softmax",
+    pytest.param("transpose, no tile", marks=pytest.mark.slow),
+    pytest.param("transpose, tile", marks=pytest.mark.slow),
+    pytest.param("transpose, padded", marks=pytest.mark.slow),
+    pytest.param("squared_lengths", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_counts_are_those_of_nsight_compute(reports: Any, name: str) -> None:
     found, counted = compiled(reports[name], "9.0"), stored(name).counts
     for counter in EXACT:
@@ -185,14 +182,11 @@ def test_nsight_compute_s_page_of_instructions_is_read(shared_passes: Any) -> No
     assert shared_passes.passes_by_place(table + table) == [[[0x20, 24], [0x30, 8]]] * 2
 
 
-@pytest.mark.parametrize(
-    ("cc", "some"),
-    [
-        pytest.param("7.5", slice(0, None, 2), marks=SLOW),
-        pytest.param("7.5", slice(1, None, 2), marks=pytest.mark.long),
-        *(pytest.param(cc, slice(None), marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
-    ],
-)
+@pytest.mark.parametrize(("cc", "some"), [
+    pytest.param("7.5", slice(0, None, 2), marks=SLOW),
+    pytest.param("7.5", slice(1, None, 2), marks=pytest.mark.long),
+    *(pytest.param(cc, slice(None), marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
+])  # fmt: skip
 def test_other_styles_are_followed_to_the_source_s_result(styles, cc, some):
     """For 9.0 the comparison with an H200 does so, for all of them."""
     refused = {}

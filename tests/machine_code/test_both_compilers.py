@@ -24,11 +24,9 @@ BOTH = find_spec("numba_cuda") is not None and find_spec("numba_cuda_mlir") is n
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        not BOTH and Path(sys.prefix).name != ".venv-upstream",
-        reason="numba-cuda and numba-cuda-mlir are needed",
-    ),
-]
+    pytest.mark.skipif(not BOTH and Path(sys.prefix).name != ".venv-upstream",
+        reason="numba-cuda and numba-cuda-mlir are needed"),
+]  # fmt: skip
 
 NAMES = (
     "naive", "naive_while", "coalesced", "coalesced_while", "tiled", "tiled_while", "register_1d",

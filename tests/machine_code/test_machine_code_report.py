@@ -104,15 +104,12 @@ def test_tools_are_looked_for_in_packages_first(monkeypatch, tmp_path):
     assert compiler.find_tool("no-such-tool") is None
 
 
-@pytest.mark.parametrize(
-    ("kernel", "signature", "reason"),
-    [
-        (3, "void(float32[::1])", "Only a Python function or a @cuda.jit kernel"),
-        (a_kernel, "void(float32[::1]", "can't read the signature"),
-        (a_kernel, "int32(float32[::1])", "A kernel returns nothing"),
-        (a_kernel, np.zeros(3), "a tuple with a type or an example"),
-    ],
-)
+@pytest.mark.parametrize(("kernel", "signature", "reason"), [
+    (3, "void(float32[::1])", "Only a Python function or a @cuda.jit kernel"),
+    (a_kernel, "void(float32[::1]", "can't read the signature"),
+    (a_kernel, "int32(float32[::1])", "A kernel returns nothing"),
+    (a_kernel, np.zeros(3), "a tuple with a type or an example"),
+])  # fmt: skip
 def test_what_cannot_be_compiled_is_refused_in_a_sentence(monkeypatch, kernel, signature, reason):
     monkeypatch.setattr(NumbaFrontEnd, "load", lambda self: None)
     with pytest.raises(CompileFailed, match=reason):

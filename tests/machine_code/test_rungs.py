@@ -13,11 +13,9 @@ from course_lib.machine_code import CompileReport, compile_report, compile_repor
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        find_spec("numba_cuda") is None,
-        reason="shared arrays aligned to 16 bytes need numba-cuda; Numba alone has none",
-    ),
-]
+    pytest.mark.skipif(find_spec("numba_cuda") is None,
+        reason="shared arrays aligned to 16 bytes need numba-cuda; Numba alone has none"),
+]  # fmt: skip
 
 SIGNATURE = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"
 

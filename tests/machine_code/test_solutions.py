@@ -28,11 +28,9 @@ class Held(NamedTuple):
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here"),
-    pytest.mark.skipif(
-        importlib.util.find_spec("numba_cuda") is None,
-        reason="Numba alone has no instructions of tensor cores, and needs a driver for `max`",
-    ),
-]
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
+        reason="Numba alone has no instructions of tensor cores, and needs a driver for `max`"),
+]  # fmt: skip
 
 
 def report_on(name: str, lesson: str, signature: str, cc: str, folder: Path) -> CompileReport:
@@ -92,15 +90,10 @@ class Mixed(NamedTuple):
 
 
 ON_TENSOR_CORES = {
-    "matmul_mma": Mixed(
-        "10_tensor_cores",
-        "void(float16[:, ::1], float16[:, ::1], float32[:, ::1])",
-        "7.5",
-        {"HMMA": 16, "LDSM": 4},
-    ),
-    "matmul_tma": Mixed(
-        "10b_hopper", "void(uint64[::1], uint64[::1], int32, float32[:, ::1])", "9.0", {"HGMMA": 4}
-    ),
+    "matmul_mma": Mixed("10_tensor_cores",
+        "void(float16[:, ::1], float16[:, ::1], float32[:, ::1])", "7.5", {"HMMA": 16, "LDSM": 4}),
+    "matmul_tma": Mixed("10b_hopper", "void(uint64[::1], uint64[::1], int32, float32[:, ::1])",
+        "9.0", {"HGMMA": 4}),
     "attention_mma": Mixed(
         "11b_attention_on_tensor_cores",
         "void(uint16[:, ::1], uint16[:, ::1], uint16[:, ::1], float32[:, ::1])",
@@ -108,7 +101,7 @@ ON_TENSOR_CORES = {
         {"HMMA": 32, "LDSM": 16},
         exponentials=4 * 4 + 2,  # the weights of a tile, and two factors
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ON_TENSOR_CORES)

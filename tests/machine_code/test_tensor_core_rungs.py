@@ -46,11 +46,9 @@ from course_lib.roofline.ceilings import ceiling
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("numba_cuda") is None,
-        reason="shared arrays aligned to 16 bytes need numba-cuda; Numba alone has none",
-    ),
-]
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None,
+        reason="shared arrays aligned to 16 bytes need numba-cuda; Numba alone has none"),
+]  # fmt: skip
 TWINS = Path(__file__).parents[2] / "benchmarks" / "twins"
 SIGNATURES = {
     "float16": "void(float16[:, ::1], float16[:, ::1], float32[:, ::1])",
@@ -132,18 +130,14 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
     assert waits(loop) == ["gsb0, 0x1"]
 
 
-@pytest.mark.parametrize(
-    ("name", "plan"),
-    [
-        *(("tma_bf16", plan) for plan in PLANS[::3]),
-        *(pytest.param("tma_bf16", plan, marks=pytest.mark.long) for plan in PLANS[1:3]),
-        ("tma", TURNED),
-        *(pytest.param("tma", plan, marks=pytest.mark.long) for plan in PLANS),
-        pytest.param("tma_bf16", TURNED, marks=pytest.mark.long),
-        pytest.param("tma_bf16", TilePlan(2), marks=pytest.mark.long),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("name", "plan"), [
+    *(("tma_bf16", plan) for plan in PLANS[::3]),
+    *(pytest.param("tma_bf16", plan, marks=pytest.mark.long) for plan in PLANS[1:3]),
+    ("tma", TURNED),
+    *(pytest.param("tma", plan, marks=pytest.mark.long) for plan in PLANS),
+    pytest.param("tma_bf16", TURNED, marks=pytest.mark.long),
+    pytest.param("tma_bf16", TilePlan(2), marks=pytest.mark.long),
+], ids=str)  # fmt: skip
 def test_tma_multiplies_and_does_nothing_else(corpus, name, plan):
     """A consumer's trip is four HGMMA a panel, a wait and a release; the engine copies."""
     rung, room = RUNG_KERNELS[name], room_for(plan.columns, plan.rows)

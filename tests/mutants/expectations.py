@@ -12,25 +12,21 @@ are equally true; several marked lines are equally to blame (the two sides of a 
 and the load of which one is transposed). `(any line)` leaves the line open, for what is wrong
 as a whole. `(warning)` marks an answer that is right but costly: it passes, with that warning.
 
-`otherwise.txt` names those that are told something else, and what: `exercise name: code line`. They
-are refused as the others are, and nothing false is said of them; their marks say what would be
-better. The list may only grow shorter.
+`(told code line)` is what an answer is told in place of its mark: it is refused as the others are,
+and nothing false is said of it, but the cause is told where it shows, or by another change that
+mends as much. The mark says what would be better. There may only become fewer of these.
 """
-
-from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from stored_answers import BY_COST, wrong_answers
 
 from course_lib.wording.findings import CODES, Finding
 
-ROOT = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"# <- (?P<codes>[a-z0-9, -]+?)(?P<flags>(?: \([a-z ]+\))*)$")
 _FLAGS = {"(any line)", "(warning)"}
-_OTHERWISE = re.compile(r"(?P<exercise>\w+) (?P<name>\w+): (?P<code>[a-z0-9-]+) (?P<line>\d+)")
+_OTHERWISE = re.compile(r" \(told (?P<code>[a-z0-9-]+) (?P<line>\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -43,6 +39,7 @@ class Mutant:
     codes_at: dict[int, frozenset[str]]
     any_line: bool
     is_warning: bool
+    otherwise: tuple[str, int] | None = None
 
     @property
     def codes(self) -> frozenset[str]:
@@ -63,13 +60,6 @@ class Mutant:
         return ""
 
 
-def told_otherwise() -> dict[tuple[str, str], tuple[str, int]]:
-    """Exercise and name of each answer that is not told as marked: the code and line told."""
-    lines = Path(__file__).with_name("otherwise.txt").read_text(encoding="utf-8").splitlines()
-    found = [_OTHERWISE.fullmatch(line) for line in lines if not line.startswith("#")]
-    return {(each["exercise"], each["name"]): (each["code"], int(each["line"])) for each in found}  # type: ignore[index]
-
-
 def as_mutant(exercise: str, name: str, text: str) -> Mutant:
     """A wrong answer with what its marks say.
 
@@ -78,6 +68,8 @@ def as_mutant(exercise: str, name: str, text: str) -> Mutant:
     """
     codes_at: dict[int, frozenset[str]] = {}
     flags: set[str] = set()
+    told = _OTHERWISE.search(text)
+    text = _OTHERWISE.sub("", text)
     for number, line in enumerate(text.splitlines(), 1):
         if "# <-" not in line:
             continue
@@ -89,7 +81,9 @@ def as_mutant(exercise: str, name: str, text: str) -> Mutant:
         flags |= set(re.findall(r"\([a-z ]+\)", mark["flags"])) if mark else set()
     if not codes_at or not flags <= _FLAGS:
         raise ValueError(f"{exercise}, {name}: no mark, or an unknown flag {flags - _FLAGS}")
-    return Mutant(exercise, name, text, codes_at, "(any line)" in flags, "(warning)" in flags)
+    otherwise = (told["code"], int(told["line"])) if told else None
+    is_open, is_warning = ("(any line)" in flags, "(warning)" in flags)
+    return Mutant(exercise, name, text, codes_at, is_open, is_warning, otherwise)
 
 
 def one_of_each(mutants: list[Mutant], exercises: bool = True) -> set[str]:

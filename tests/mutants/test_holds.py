@@ -1,7 +1,5 @@
 """What a report praises, all launches have shown: held against what the emulator found in each."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

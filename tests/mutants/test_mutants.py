@@ -1,11 +1,9 @@
 """Every wrong answer is caught, and told its true cause at the right line."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
-from expectations import Mutant, all_mutants, one_of_each, told_otherwise
+from expectations import Mutant, all_mutants, one_of_each
 from sampling import marks
 from stored_answers import BY_COST, CHEAP
 
@@ -13,7 +11,6 @@ import course_lib
 from course_lib.wording.findings import CODES
 
 MUTANTS = all_mutants()
-OTHERWISE = told_otherwise()
 # How many may be told otherwise than they are marked.
 MOST_OTHERWISE = 89
 # Every so many of the wrong answers that cost little are in the fast set; in that of `--all` more
@@ -49,9 +46,8 @@ def test_caught(mutant: Mutant) -> None:
     assert not report.passed, "a wrong answer passes"
     errors = [each for each in report.findings if each.severity == "error"]
     assert errors, "not passed, and yet no error is named"
-    otherwise = OTHERWISE.get((mutant.exercise, mutant.name))
-    if otherwise:
-        assert (errors[0].code, errors[0].line) == otherwise
+    if mutant.otherwise:
+        assert (errors[0].code, errors[0].line) == mutant.otherwise
         return
     objection = mutant.objection(errors[0])
     assert not objection, "\n".join([objection, *(f"  {each.code}: {each}" for each in errors)])
@@ -79,7 +75,7 @@ SLOW_AMONG_SEEDS = 120  # of those that cost little
             id=f"{mutant.exercise}-{mutant.name}",
         )
         for number, mutant in enumerate(MUTANTS)
-        if (mutant.exercise, mutant.name) not in OTHERWISE
+        if not mutant.otherwise
     ],
 )
 def test_told_the_same_with_other_seeds(mutant: Mutant) -> None:
@@ -105,6 +101,4 @@ def test_there_are_some_of_every_exercise_and_every_code() -> None:
 
 
 def test_few_are_told_otherwise() -> None:
-    known = {(each.exercise, each.name) for each in MUTANTS}
-    assert known >= OTHERWISE.keys()
-    assert len(OTHERWISE) <= MOST_OTHERWISE
+    assert sum(bool(each.otherwise) for each in MUTANTS) <= MOST_OTHERWISE

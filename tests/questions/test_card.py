@@ -1,7 +1,5 @@
 """The card of a quick check: nothing in clear, the same every time, usable without a mouse."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

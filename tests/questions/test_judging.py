@@ -1,7 +1,5 @@
 """Reading answers: numbers as people write them, letters, lines, words; and kind complaints."""
 
-from __future__ import annotations
-
 import pytest
 from every_case import every_case
 
@@ -18,38 +16,21 @@ from course_lib.questions.kinds import (
 )
 
 BYTES = Number(
-    id="99-bytes",
-    asks="How many?",
-    value=lambda: 1024,
-    unit="bytes",
-    why="It is {answer}.",
-    other="Count them.",
-    within=0.01,
-    slips=(Trap(lambda: 256, "Those are floats."),),
-)
-LETTER = Choose(
-    id="99-letter",
-    asks="Which?",
-    choices=(Choice("one", "First."), Choice("two", "Second.", right=True)),
-)
+    id="99-bytes", asks="How many?", value=lambda: 1024, unit="bytes", why="It is {answer}.",
+    other="Count them.", within=0.01, slips=(Trap(lambda: 256, "Those are floats."),),
+)  # fmt: skip
+LETTER = Choose(id="99-letter", asks="Which?", choices=(
+    Choice("one", "First."),
+    Choice("two", "Second.", right=True),
+))  # fmt: skip
 WORD = FillIn(
-    id="99-word",
-    asks="What?",
-    accepts=("cuda.syncthreads()",),
-    why="All wait.",
-    other="Look again.",
-    misread=(Misread(("cuda.syncwarp()",), "A warp waits."),),
-)
+    id="99-word", asks="What?", accepts=("cuda.syncthreads()",), why="All wait.",
+    other="Look again.", misread=(Misread(("cuda.syncwarp()",), "A warp waits."),),
+)  # fmt: skip
 LINE = WhichLine(
-    id="99-line",
-    asks="Which?",
-    code="a = 1\n\nb = 2\nc = 3\n",
-    line="b =",
-    why="It is b.",
-    innocent="Not this one.",
-    suspects=(Suspect("c =", "It looks like it."),),
-    proof=lambda: 3,
-)
+    id="99-line", asks="Which?", code="a = 1\n\nb = 2\nc = 3\n", line="b =", why="It is b.",
+    innocent="Not this one.", suspects=(Suspect("c =", "It looks like it."),), proof=lambda: 3,
+)  # fmt: skip
 
 
 @every_case(
@@ -70,47 +51,41 @@ def test_what_is_no_number_is_not_guessed(text):
     assert number_from(text, "bytes") is None
 
 
-@every_case(
-    ("question", "given", "right", "why"),
-    [
-        (BYTES, 1024, True, "It is 1,024."),
-        (BYTES, 1030.0, True, "It is 1,024."),
-        (BYTES, "1,024 bytes", True, "It is 1,024."),
-        (BYTES, 256, False, "Those are floats."),
-        (BYTES, 1050, False, "Count them."),
-        (LETTER, "b", True, "Second."),
-        (LETTER, " (B) ", True, "Second."),
-        (LETTER, "a", False, "First."),
-        (WORD, "CUDA.syncthreads ();", True, "All wait."),
-        (WORD, "`cuda.syncwarp()`", False, "A warp waits."),
-        (WORD, "sleep", False, "Look again."),
-        (WORD, 3, False, "Look again."),
-        (LINE, 3, True, "It is b."),
-        (LINE, "line 3", True, "It is b."),
-        (LINE, 4, False, "It looks like it."),
-        (LINE, 1, False, "Not this one."),
-    ],
-)
+@every_case(("question", "given", "right", "why"), [
+    (BYTES, 1024, True, "It is 1,024."),
+    (BYTES, 1030.0, True, "It is 1,024."),
+    (BYTES, "1,024 bytes", True, "It is 1,024."),
+    (BYTES, 256, False, "Those are floats."),
+    (BYTES, 1050, False, "Count them."),
+    (LETTER, "b", True, "Second."),
+    (LETTER, " (B) ", True, "Second."),
+    (LETTER, "a", False, "First."),
+    (WORD, "CUDA.syncthreads ();", True, "All wait."),
+    (WORD, "`cuda.syncwarp()`", False, "A warp waits."),
+    (WORD, "sleep", False, "Look again."),
+    (WORD, 3, False, "Look again."),
+    (LINE, 3, True, "It is b."),
+    (LINE, "line 3", True, "It is b."),
+    (LINE, 4, False, "It looks like it."),
+    (LINE, 1, False, "Not this one."),
+])  # fmt: skip
 def test_a_verdict_has_the_reason_of_its_answer(question, given, right, why):
     verdict = judge(question, given)
     assert (verdict.right, verdict.why) == (right, why)
 
 
-@pytest.mark.parametrize(
-    ("question", "given", "said"),
-    [
-        (BYTES, "many", "'many' is not a number"),
-        (BYTES, None, "in bytes"),
-        (BYTES, True, "not a number"),
-        (BYTES, float("nan"), "not a number"),
-        (BYTES, ..., "in place of the three dots"),
-        (LETTER, "c", "There are: a, b"),
-        (LETTER, 7, "no choice '7'"),
-        (WORD, "", "quotation marks"),
-        (LINE, 2, "There are: 1, 3, 4 (blank lines"),
-        (LINE, "the third", "no line 'the third'"),
-    ],
-)
+@pytest.mark.parametrize(("question", "given", "said"), [
+    (BYTES, "many", "'many' is not a number"),
+    (BYTES, None, "in bytes"),
+    (BYTES, True, "not a number"),
+    (BYTES, float("nan"), "not a number"),
+    (BYTES, ..., "in place of the three dots"),
+    (LETTER, "c", "There are: a, b"),
+    (LETTER, 7, "no choice '7'"),
+    (WORD, "", "quotation marks"),
+    (LINE, 2, "There are: 1, 3, 4 (blank lines"),
+    (LINE, "the third", "no line 'the third'"),
+])  # fmt: skip
 def test_what_is_no_answer_is_said_kindly(question, given, said):
     with pytest.raises(CannotRead) as complaint:
         judge(question, given)

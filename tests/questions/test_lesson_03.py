@@ -1,7 +1,5 @@
 """What lesson 03 says in words and in its questions' numbers, worked out or looked up once more."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

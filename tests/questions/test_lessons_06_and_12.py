@@ -1,7 +1,5 @@
 """The numbers of lessons 06 and 12, worked out apart from the course's own formulas."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from statistics import median

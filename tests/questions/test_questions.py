@@ -1,7 +1,5 @@
 """Every quick check of every lesson: computed, proved, with a reason for each answer."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -179,13 +177,10 @@ def test_a_prediction_is_whole(name):
     assert not question.hint, "the reveal comes after the first guess: nobody sees a hint"
 
 
-@pytest.mark.parametrize(
-    ("reveal", "numbers"),
-    [
-        ("All {n} of the L1's float32, `x[3]` and 33.5 %.", ["33.5"]),
-        ("1,024 and 8 lanes on an H200.", ["1,024", "8"]),
-    ],
-)
+@pytest.mark.parametrize(("reveal", "numbers"), [
+    ("All {n} of the L1's float32, `x[3]` and 33.5 %.", ["33.5"]),
+    ("1,024 and 8 lanes on an H200.", ["1,024", "8"]),
+])  # fmt: skip
 def test_a_number_that_is_written_down_is_seen(reveal, numbers):
     assert WRITTEN_NUMBER.findall(CODE.sub("", reveal)) == numbers
 

@@ -1,7 +1,5 @@
 """The slow kernels of lesson 08b: each is right, and one line of its report alone stands out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

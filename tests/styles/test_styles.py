@@ -1,7 +1,5 @@
 """Right answers pass, whatever their style: a false alarm is as bad as a miss."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

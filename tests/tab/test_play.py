@@ -47,34 +47,28 @@ def test_a_product_has_the_figures_of_products() -> None:
     assert not play(NEIGHBOURS, 1, 64, VECTORS, figure="step")["ok"]
 
 
-@every_case(
-    ("text", "grid", "block", "said"),
-    [
-        ("x = (", 1, 1, "not valid Python"),
-        (NEIGHBOURS, 1, 2048, "the most that a GPU allows"),
-        (NEIGHBOURS, 0, 64, "whole numbers above zero"),
-        (NEIGHBOURS, 1, [1, 1, 1, 1], "whole numbers above zero"),
-        (NEIGHBOURS, "many", 64, "whole numbers above zero"),
-        (NEIGHBOURS, None, 64, "whole numbers above zero"),
-        (NEIGHBOURS.replace("x[t]", "open(x)"), 1, 64, "open"),
-        (NEIGHBOURS.replace("s[t] = x[t]", "while True:\n        s[t] = x[t]"), 1, 64, "loop"),
-    ],
-)
+@every_case(("text", "grid", "block", "said"), [
+    ("x = (", 1, 1, "not valid Python"),
+    (NEIGHBOURS, 1, 2048, "the most that a GPU allows"),
+    (NEIGHBOURS, 0, 64, "whole numbers above zero"),
+    (NEIGHBOURS, 1, [1, 1, 1, 1], "whole numbers above zero"),
+    (NEIGHBOURS, "many", 64, "whole numbers above zero"),
+    (NEIGHBOURS, None, 64, "whole numbers above zero"),
+    (NEIGHBOURS.replace("x[t]", "open(x)"), 1, 64, "open"),
+    (NEIGHBOURS.replace("s[t] = x[t]", "while True:\n        s[t] = x[t]"), 1, 64, "loop"),
+])  # fmt: skip
 def test_what_cannot_run_is_told_as_a_finding(text: str, grid: Any, block: Any, said: str) -> None:
     found = play(text, grid, block, VECTORS)
     assert found["ok"] and said in found["html"] and 'data-is="error"' in found["html"]
 
 
-@pytest.mark.parametrize(
-    ("text", "arrays", "said"),
-    [
-        ("N = 3\n", {}, "There is no kernel here"),
-        (NEIGHBOURS, {"x": "np.zeros(64)"}, "neighbours takes y"),
-        (NEIGHBOURS, {**VECTORS, "z": "3"}, "no parameter called z"),
-        (NEIGHBOURS, {**VECTORS, "y": "np.load('y')"}, "y: "),
-        ("@staticmethod\ndef f(x):\n    x[0] = 1\n", {"x": "np.zeros(1)"}, "decorator in line 1"),
-    ],
-)
+@pytest.mark.parametrize(("text", "arrays", "said"), [
+    ("N = 3\n", {}, "There is no kernel here"),
+    (NEIGHBOURS, {"x": "np.zeros(64)"}, "neighbours takes y"),
+    (NEIGHBOURS, {**VECTORS, "z": "3"}, "no parameter called z"),
+    (NEIGHBOURS, {**VECTORS, "y": "np.load('y')"}, "y: "),
+    ("@staticmethod\ndef f(x):\n    x[0] = 1\n", {"x": "np.zeros(1)"}, "decorator in line 1"),
+])  # fmt: skip
 def test_what_cannot_be_read_is_told_in_the_place_of_a_verdict(text, arrays, said):
     found = play(text, 1, 64, arrays)
     assert said in found["status"] and found["status"] in unescape(found["html"])
@@ -95,30 +89,20 @@ def offered(name: str, text: str) -> list[str]:
     return [each["id"] for each in ask("check", name, text)["figures"]]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "figures"),
-    few(
-        [
-            ("matmul_tiled", NAMED, ["sectors", "banks", "owners", "step", "race"]),
-            ("matmul_tiled", WITHOUT_A_BARRIER, ["sectors", "banks", "owners", "step", "race"]),
-            ("matmul_tiled", OUT_OF_STEP, ["sectors", "banks", "owners", "step"]),
-            ("matmul_tiled", WRITTEN_OUT, ["sectors", "banks", "owners"]),
-            ("matmul_tiled", WHOLE.replace("(A, B, C)", "(A, B"), []),
-            (
-                "place_the_barriers",
-                TASKS["place_the_barriers"].answer,
-                ["sectors", "banks", "race"],
-            ),
-            ("sums_of_four", TASKS["sums_of_four"].answer, ["sectors", "banks"]),
-            ("load_tile", TASKS["load_tile"].answer, ["sectors", "banks"]),
-            ("naive_by_rows", TASKS["naive_by_rows"].answer, ["sectors", "owners"]),
-            ("add_ten", TASKS["add_ten"].answer, ["sectors"]),
-            ("add_ten", TASKS["add_ten"].given, []),
-            ("bank_of", TASKS["bank_of"].answer, []),
-        ],
-        2,
-    ),
-)
+@pytest.mark.parametrize(("name", "text", "figures"), few([
+    ("matmul_tiled", NAMED, ["sectors", "banks", "owners", "step", "race"]),
+    ("matmul_tiled", WITHOUT_A_BARRIER, ["sectors", "banks", "owners", "step", "race"]),
+    ("matmul_tiled", OUT_OF_STEP, ["sectors", "banks", "owners", "step"]),
+    ("matmul_tiled", WRITTEN_OUT, ["sectors", "banks", "owners"]),
+    ("matmul_tiled", WHOLE.replace("(A, B, C)", "(A, B"), []),
+    ("place_the_barriers", TASKS["place_the_barriers"].answer, ["sectors", "banks", "race"]),
+    ("sums_of_four", TASKS["sums_of_four"].answer, ["sectors", "banks"]),
+    ("load_tile", TASKS["load_tile"].answer, ["sectors", "banks"]),
+    ("naive_by_rows", TASKS["naive_by_rows"].answer, ["sectors", "owners"]),
+    ("add_ten", TASKS["add_ten"].answer, ["sectors"]),
+    ("add_ten", TASKS["add_ten"].given, []),
+    ("bank_of", TASKS["bank_of"].answer, []),
+], 2))  # fmt: skip
 def test_what_fits_is_offered(name: str, text: str, figures: list[str]) -> None:
     assert offered(name, text) == figures
 

@@ -117,25 +117,22 @@ def test_arrays_and_figures_are_those_of_the_chosen_kernel() -> None:
     assert len(drawn["html"]) > 10_000
 
 
-@every_case(
-    ("text", "line", "said"),
-    [
-        (ADD + "a = np.ones(4)\nadd[1, 4](a, a, a)\nassert a[0] == 3, 'three'", 13, "a[0] == 3"),
-        (ADD + "np.testing.assert_allclose(np.zeros(3), 1)\nadd[1, 1]()", 11, "Not equal"),
-        (ADD + "a = np.ones(4)\nadd[1, 4](a, a, a)\nprint(a[9])", 13, "out of bounds"),
-        (ADD + "a = np.ones(4)\nadd[1, 4](a, a)", 6, "takes 3 arguments"),
-        (ADD + "a = np.ones(4)\nadd(a, a, a)\nadd[1, 4](a, a, a)", 12, "grid and its block"),
-        (ADD + "a = np.ones(4)\nadd[4 / 2, 4](a, a, a)", 12, "whole numbers"),
-        (ADD + "a = np.ones(4)\nadd[1, 2048](a, a, a)", 12, "the most that a GPU allows"),
-        (ADD + "a = np.ones(4)\nadd[1, 4](a, a, b)", 12, "Nothing is called b"),
-        (ADD + "raise ValueError('no')\nadd[1, 4](a, a, a)", 11, "raises"),
-        (ADD + "a = np.ones((2, 2)) + np.ones(3)\nadd[1, 4](a, a, a)", 11, "broadcast"),
-        (ADD + "a = np.ones((4, 4))[:, 1]\nadd[1, 4](a, a, a)", 12, "gaps"),
-        (ADD.replace("a[i]", "a[i].x") + "a = np.ones(4)\nadd[1, 4](a, a, a)", 9, "attribute"),
-        (ADD + "while True:\n    pass\nadd[1, 4](a, a, a)", 11, "budget of steps is used up"),
-        (ADD + "def f(n):\n    return f(n)\nf(1)\nadd[1, 1]()", 12, "too deeply"),
-    ],
-)
+@every_case(("text", "line", "said"), [
+    (ADD + "a = np.ones(4)\nadd[1, 4](a, a, a)\nassert a[0] == 3, 'three'", 13, "a[0] == 3"),
+    (ADD + "np.testing.assert_allclose(np.zeros(3), 1)\nadd[1, 1]()", 11, "Not equal"),
+    (ADD + "a = np.ones(4)\nadd[1, 4](a, a, a)\nprint(a[9])", 13, "out of bounds"),
+    (ADD + "a = np.ones(4)\nadd[1, 4](a, a)", 6, "takes 3 arguments"),
+    (ADD + "a = np.ones(4)\nadd(a, a, a)\nadd[1, 4](a, a, a)", 12, "grid and its block"),
+    (ADD + "a = np.ones(4)\nadd[4 / 2, 4](a, a, a)", 12, "whole numbers"),
+    (ADD + "a = np.ones(4)\nadd[1, 2048](a, a, a)", 12, "the most that a GPU allows"),
+    (ADD + "a = np.ones(4)\nadd[1, 4](a, a, b)", 12, "Nothing is called b"),
+    (ADD + "raise ValueError('no')\nadd[1, 4](a, a, a)", 11, "raises"),
+    (ADD + "a = np.ones((2, 2)) + np.ones(3)\nadd[1, 4](a, a, a)", 11, "broadcast"),
+    (ADD + "a = np.ones((4, 4))[:, 1]\nadd[1, 4](a, a, a)", 12, "gaps"),
+    (ADD.replace("a[i]", "a[i].x") + "a = np.ones(4)\nadd[1, 4](a, a, a)", 9, "attribute"),
+    (ADD + "while True:\n    pass\nadd[1, 4](a, a, a)", 11, "budget of steps is used up"),
+    (ADD + "def f(n):\n    return f(n)\nf(1)\nadd[1, 1]()", 12, "too deeply"),
+])  # fmt: skip
 def test_where_python_stops_the_program_ends_with_a_finding(text, line, said):
     found = play(HEAD + text)
     assert line in [line for line, _ in errors_of(found)], (found["marks"], found["not_run"])
@@ -197,16 +194,13 @@ def test_what_is_not_known_is_said_and_harmless(statement: str, reason: str) -> 
 
 
 @pytest.mark.slow
-@every_case(
-    "statements",
-    [
-        "while True: add[1, 4](a, a, a)",
-        "for i in range(10**9): a += 1",
-        "x = [i for i in range(10**9)]",
-        "while True: print('a' * 9999)",
-        "while True: a = np.ones((999, 999)) @ np.ones((999, 999))",
-    ],
-)
+@every_case("statements", [
+    "while True: add[1, 4](a, a, a)",
+    "for i in range(10**9): a += 1",
+    "x = [i for i in range(10**9)]",
+    "while True: print('a' * 9999)",
+    "while True: a = np.ones((999, 999)) @ np.ones((999, 999))",
+])  # fmt: skip
 def test_what_does_not_end_is_cut_off(statements: str) -> None:
     found = play(f"{HEAD}{ADD}a = np.ones(4)\nadd[1, 4](a, a, a)\n{statements}\n")
     titles = [title for _, title in errors_of(found)]
@@ -228,40 +222,37 @@ def test_a_text_without_a_kernel_says_so() -> None:
         assert 'data-said="wrong"' in found["html"] and found["marks"] == []
 
 
-@every_case(
-    ("before", "after", "printed", "not_run"),
-    [
-        # What only gets another name is still known under the first one.
-        ("b = a\na = cp.asarray(a)", "print(b[0])", ["1.0"], [12]),
-        # What is changed in place is not.
-        ("a[0] = cp.pi", "print(n)\nprint(a.sum())", ["3"], [11, 13]),
-        ("b = a[1:]\na += cp.pi", "print(b)\nprint(n)", ["3"], [12, 13]),
-        ("a.partition(2)", "print(a)\nprint(n)", ["3"], [11, 12]),
-        ("np.random.shuffle(n, cp.x)", "print(n)\nprint(a[0])", ["3", "1.0"], [11]),
-        ("import random\nrandom.shuffle(a)", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
-        # A function goes on behind a line that is left out, but not behind a `return`.
-        ("def f():\n    cp.show()\n    return 4", "print(f())", ["4"], [12]),
-        ("def f():\n    return cp.x", "print(f())\nprint(n)", ["3"], [12, 13]),
-        ("for i in range(3):\n    if cp.x:\n        break\n    n += 1", "print(n)", [],
+@every_case(("before", "after", "printed", "not_run"), [
+    # What only gets another name is still known under the first one.
+    ("b = a\na = cp.asarray(a)", "print(b[0])", ["1.0"], [12]),
+    # What is changed in place is not.
+    ("a[0] = cp.pi", "print(n)\nprint(a.sum())", ["3"], [11, 13]),
+    ("b = a[1:]\na += cp.pi", "print(b)\nprint(n)", ["3"], [12, 13]),
+    ("a.partition(2)", "print(a)\nprint(n)", ["3"], [11, 12]),
+    ("np.random.shuffle(n, cp.x)", "print(n)\nprint(a[0])", ["3", "1.0"], [11]),
+    ("import random\nrandom.shuffle(a)", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
+    # A function goes on behind a line that is left out, but not behind a `return`.
+    ("def f():\n    cp.show()\n    return 4", "print(f())", ["4"], [12]),
+    ("def f():\n    return cp.x", "print(f())\nprint(n)", ["3"], [12, 13]),
+    ("for i in range(3):\n    if cp.x:\n        break\n    n += 1", "print(n)", [],
          [11, 12, 13, 14, 15]),
-        ("for i in range(3):\n    cp.x += 1\n    n += 1", "print(n)", ["6"], [12]),
-        ("try:\n    n = a[9]\nexcept IndexError:\n    n = 4", "print(n)", [], [11, 12, 13, 14, 15]),
-        ("try:\n    n = 5\nexcept IndexError:\n    n = 4", "print(n)", ["5"], []),
-        ("%matplotlib inline\n!pip install numba", "print(n)", ["3"], [11, 12]),
-        ("config = cp.x\nadd[config](a, a, a)", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
-        ("def f():\n    global n\n    n = 4\nf()", "print(n)\nprint(a[0])", ["1.0"],
+    ("for i in range(3):\n    cp.x += 1\n    n += 1", "print(n)", ["6"], [12]),
+    ("try:\n    n = a[9]\nexcept IndexError:\n    n = 4", "print(n)", [], [11, 12, 13, 14, 15]),
+    ("try:\n    n = 5\nexcept IndexError:\n    n = 4", "print(n)", ["5"], []),
+    ("%matplotlib inline\n!pip install numba", "print(n)", ["3"], [11, 12]),
+    ("config = cp.x\nadd[config](a, a, a)", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
+    ("def f():\n    global n\n    n = 4\nf()", "print(n)\nprint(a[0])", ["1.0"],
          [11, 12, 13, 14, 15]),
-        ("with cuda.gpus[0]:\n    a += 1", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
-        ("x = np.euler_gamma * 2\ny = np.mgrid[0:3]", "print(n)", ["3"], [11, 12]),
-        ("for gpu in cuda.gpus:\n    print(gpu)", "print(n)", ["3"], [11, 12]),
-        ("x, y = cp.x, 3", "print(y)\nprint(n)", ["3"], [11, 12]),
-        ("print(np.array(range(20000)).size)", "", ["20000"], []),
-        ("x = np.float32(0.1)\nprint(0 < x < 1, x is None, not x, f'{x:.3f}', x)", "",
+    ("with cuda.gpus[0]:\n    a += 1", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
+    ("x = np.euler_gamma * 2\ny = np.mgrid[0:3]", "print(n)", ["3"], [11, 12]),
+    ("for gpu in cuda.gpus:\n    print(gpu)", "print(n)", ["3"], [11, 12]),
+    ("x, y = cp.x, 3", "print(y)\nprint(n)", ["3"], [11, 12]),
+    ("print(np.array(range(20000)).size)", "", ["20000"], []),
+    ("x = np.float32(0.1)\nprint(0 < x < 1, x is None, not x, f'{x:.3f}', x)", "",
          ["True False False 0.100 0.1"], []),
-        ("x = np.array([[1, 2], [3, 4]])\nfor row in x:\n    print(row, sum(row), max(row))", "",
+    ("x = np.array([[1, 2], [3, 4]])\nfor row in x:\n    print(row, sum(row), max(row))", "",
          ["[1 2] 3 2", "[3 4] 7 4"], []),
-    ],
-)  # fmt: skip
+])  # fmt: skip
 def test_what_needs_a_line_that_was_not_run_is_not_run_either(before, after, printed, not_run):
     text = f"import cupy as cp\n{ADD.strip()}\nfrom numba import cuda\nimport numpy as np\n\n"
     assert text.count("\n") == 9

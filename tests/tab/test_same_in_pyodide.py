@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from by_path import module_at
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
 from programs_to_play import PROGRAMS
+from stored_answers import Slip, slips_in
 
 from course_lib.curriculum import TASKS
 from course_lib.student import progress
@@ -23,9 +23,10 @@ IN_NODE = Path(__file__).with_name("in_node.mjs")
 Asked = dict[str, Any]
 
 
-def slips_of(lesson: str) -> dict[str, list[tuple[str, str, str, str]]]:
+def slips_of(lesson: str) -> dict[str, list[Slip]]:
     """The usual slips in the tasks of a lesson."""
-    return module_at(ROOT / "tests" / "tasks" / f"slips_{lesson}.py").SLIPS
+    file = (ROOT / "tests/tasks" / f"slips_{lesson}.txt").read_text(encoding="utf-8")
+    return slips_in(file, {name: task.answer for name, task in TASKS.items()})
 
 
 def checks(lesson: str) -> list[Asked]:
@@ -34,7 +35,7 @@ def checks(lesson: str) -> list[Asked]:
     for name, slips in slips_of(lesson).items():
         right = TASKS[name].answer
         some = chosen.sample(slips, min(WRONG_ONES, len(slips)))
-        for text in (right, *(new.join(right.rsplit(old, 1)) for old, new, *_ in some)):
+        for text in (right, *(slip.text for slip in some)):
             asked.append({"do": "check", "id": name, "text": text})
     return asked
 
@@ -84,7 +85,9 @@ def answers_in_node(asked: list[Asked], packed: Path) -> list[str]:
 
 
 def test_every_lesson_with_tasks_has_its_slips() -> None:
-    known = {path.stem.removeprefix("slips_") for path in (ROOT / "tests/tasks").glob("slips_*.py")}
+    known = {
+        path.stem.removeprefix("slips_") for path in (ROOT / "tests/tasks").glob("slips_*.txt")
+    }
     assert {each.lesson for each in TASKS.values()} == known
     assert all(len(slips) >= WRONG_ONES for each in known for slips in slips_of(each).values())
 

@@ -32,16 +32,11 @@ GOOD: dict[str, object] = {
     "answer": "def every_second(out):\n    out[0] = 1\n",
 }  # fmt: skip
 LAUNCHES = Task(
-    id="launches",
-    title="How many blocks and threads",
-    lesson="00",
-    kind=CONSTANTS,
-    parameters=("BLOCKS", "THREADS"),
-    reference=lambda: {"BLOCKS": 4, "THREADS": 1024},
-    hints=("1000 numbers, 256 threads to a block.",),
-    given="BLOCKS = ...\nTHREADS = ...\n",
+    id="launches", title="How many blocks and threads", lesson="00", kind=CONSTANTS,
+    parameters=("BLOCKS", "THREADS"), reference=lambda: {"BLOCKS": 4, "THREADS": 1024},
+    hints=("1000 numbers, 256 threads to a block.",), given="BLOCKS = ...\nTHREADS = ...\n",
     answer="BLOCKS = 4\nTHREADS = 4 * 256\n",
-)
+)  # fmt: skip
 
 
 def every_second(**changes: object) -> Task:
@@ -64,17 +59,14 @@ BODY = (
 )
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "code", "line"),
-    [
-        ("", "", None, None),
-        (" and i % 2 == 0", "", "wrong-index", 8),
-        ("i % 2 == 0", "i % 2 == 1", "incomplete-output", 7),
-        ("i < x.shape[0] and ", "", "wrong-bounds-check", 7),
-        ("i % 2", "i % 4", "incomplete-output", 7),
-        ("i < x", "i < 64 and i < x", "wrong-bounds-check", 7),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "code", "line"), [
+    ("", "", None, None),
+    (" and i % 2 == 0", "", "wrong-index", 8),
+    ("i % 2 == 0", "i % 2 == 1", "incomplete-output", 7),
+    ("i < x.shape[0] and ", "", "wrong-bounds-check", 7),
+    ("i % 2", "i % 4", "incomplete-output", 7),
+    ("i < x", "i < 64 and i < x", "wrong-bounds-check", 7),
+])  # fmt: skip
 def test_drawn_sizes_and_other_contents_before(monkeypatch, old, new, code, line):
     monkeypatch.setitem(TASKS, "every_second", every_second())
     report = examine_source("every_second", HEAD + BODY.replace(old, new), seed=2, debug=True)
@@ -82,16 +74,13 @@ def test_drawn_sizes_and_other_contents_before(monkeypatch, old, new, code, line
     assert told == ([(code, line)] if code else []), str(report)
 
 
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [
-        (LAUNCHES.answer, []),
-        (LAUNCHES.given, ["missing-answer", "missing-answer"]),
-        ("BLOCKS = 3\nTHREADS = 1024\n", ["wrong-formula"]),
-        ("BLOCKS = 4\n", ["missing-answer"]),
-        ("BLOCKS = 4\nTHREADS = 4.5\n", ["wrong-formula"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "codes"), [
+    (LAUNCHES.answer, []),
+    (LAUNCHES.given, ["missing-answer", "missing-answer"]),
+    ("BLOCKS = 3\nTHREADS = 1024\n", ["wrong-formula"]),
+    ("BLOCKS = 4\n", ["missing-answer"]),
+    ("BLOCKS = 4\nTHREADS = 4.5\n", ["wrong-formula"]),
+])  # fmt: skip
 def test_constants(monkeypatch: pytest.MonkeyPatch, text: str, codes: list[str]) -> None:
     monkeypatch.setitem(TASKS, "launches", LAUNCHES)
     report = examine_source("launches", text, debug=True)
@@ -102,20 +91,17 @@ def test_constants(monkeypatch: pytest.MonkeyPatch, text: str, codes: list[str])
     assert [each.code for each in examine("launches", chosen, debug=True).errors] == codes
 
 
-@every_case(
-    ("changes", "words"),
-    [
-        ({"hints": ()}, "a task has one to 3 hints, not 0"),
-        ({"hints": ("a", "b", "c", "d")}, "a task has one to 3 hints, not 4"),
-        ({"asks": ("speed",)}, "a kernel is not judged by 'speed'"),
-        ({"given": "def f(:"}, "`given` is no Python (its line 1"),
-        ({"answer": "x = 1"}, "`answer` does not define every_second"),
-        ({"grid": ("m",)}, "the output has no axis m"),
-        ({"grid": (1, 1)}, "one size for each direction"),
-        ({"kind": FUNCTION}, "a task without a kernel needs a `reference`"),
-        ({"block": (2048,)}, "at most 1,024 threads"),
-    ],
-)
+@every_case(("changes", "words"), [
+    ({"hints": ()}, "a task has one to 3 hints, not 0"),
+    ({"hints": ("a", "b", "c", "d")}, "a task has one to 3 hints, not 4"),
+    ({"asks": ("speed",)}, "a kernel is not judged by 'speed'"),
+    ({"given": "def f(:"}, "`given` is no Python (its line 1"),
+    ({"answer": "x = 1"}, "`answer` does not define every_second"),
+    ({"grid": ("m",)}, "the output has no axis m"),
+    ({"grid": (1, 1)}, "one size for each direction"),
+    ({"kind": FUNCTION}, "a task without a kernel needs a `reference`"),
+    ({"block": (2048,)}, "at most 1,024 threads"),
+])  # fmt: skip
 def test_a_mistake_is_told_with_file_and_line(changes: dict[str, object], words: str) -> None:
     with pytest.raises(BadEntry) as told:
         Task(**{**GOOD, "shapes": (), **changes})  # type: ignore[arg-type]
@@ -273,18 +259,12 @@ def test_a_size_written_out_as_a_number_is_refused_or_said(task: Task) -> None:
     assert not report.passed and "compile-error" not in codes, str(report)
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "told"),
-    few(
-        [
-            ("running_totals", "range(0, x.shape[0], 4)", "range(0, 12, 4)", {"number": 12}),
-            ("load_tile", "M.shape[1]", "5", {"number": 5, "axis": "M.shape[1]", "usual": 5}),
-            ("four_sums", "A.shape[1]", "24", {"other": 40, "part": "every element"}),
-            ("eight_by_eight", "A.shape[0]", "32", {"number": 32}),
-        ],
-        2,
-    ),
-)
+@pytest.mark.parametrize(("name", "old", "new", "told"), few([
+    ("running_totals", "range(0, x.shape[0], 4)", "range(0, 12, 4)", {"number": 12}),
+    ("load_tile", "M.shape[1]", "5", {"number": 5, "axis": "M.shape[1]", "usual": 5}),
+    ("four_sums", "A.shape[1]", "24", {"other": 40, "part": "every element"}),
+    ("eight_by_eight", "A.shape[0]", "32", {"number": 32}),
+], 2))  # fmt: skip
 def test_the_number_is_named_with_the_size_where_it_goes_wrong(name, old, new, told):
     answer = IMPORTS + TASKS[name].answer.replace(old, new)
     report = examine_source(name, answer)

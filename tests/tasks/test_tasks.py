@@ -1,12 +1,12 @@
 """Each task: its answer passes, what is given is no answer yet, slips are told their cause."""
 
 import ast
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sampling import few, marks
+from stored_answers import Slip, slips_in
 
 import course_lib
 from course_lib.checking import examine, examine_source
@@ -15,18 +15,10 @@ from course_lib.diagnosis.report import Report
 from course_lib.registry.kinds import TileKind
 
 HEAD = "from numba import cuda, float32\n\n\n"
-# By task: what is written instead of what (its last place in the answer), the code that it must be
-# told, and the line to blame. Each lesson has a file of them.
-FILES = sorted(Path(__file__).parent.glob("slips_*.py"))
-# What is changed in an answer and into what, the code that is told, and the line, by a part of it.
-# Where a comment says `shows`, that is not the cause, but where it shows.
-Slip = tuple[str, str, str, str]
-WRONG: dict[str, list[Slip]] = {
-    name: slips
-    for file in FILES
-    for name, slips in importlib.import_module(file.stem).SLIPS.items()
-}
-
+ANSWERS = {name: task.answer for name, task in TASKS.items()}
+WRONG: dict[str, list[Slip]] = {}
+for file in sorted(Path(__file__).parent.glob("slips_*.txt")):
+    WRONG |= slips_in(file.read_text(encoding="utf-8"), ANSWERS)
 
 # Tasks without a second answer, and why there is none worth showing.
 NOTHING_TO_COMPARE = {
@@ -52,11 +44,10 @@ def slips_of_each_task() -> Iterator[object]:
     for place, (name, slips) in enumerate(WRONG.items()):
         parts: dict[str, list[Slip]] = {"fast": [], "slow": [], "long": []}
         for number, slip in enumerate(slips):
-            code = slip[2]
-            is_first = code not in known and not isinstance(TASKS[name].kind, TileKind)
+            is_first = slip.code not in known and not isinstance(TASKS[name].kind, TileKind)
             speed = "fast" if is_first else "long" if number or place % 2 else "slow"
             parts[speed].append(slip)
-            known |= {code} if is_first else set()
+            known |= {slip.code} if is_first else set()
         for speed, some in parts.items():
             marks = [] if speed == "fast" else [getattr(pytest.mark, speed)]
             if some:
@@ -133,50 +124,39 @@ def test_usual_slips_are_told_their_cause(task: Task, slips: list[Slip]) -> None
 
 def objection_to_what_is_told(task: Task, slip: Slip) -> str:
     """What is wrong with the report on a slip; empty if it names the cause and the line."""
-    old, new, code, line = slip
-    text = new.join(task.answer.rsplit(old, 1))
-    lines = (HEAD + text).splitlines()
-    blamed = max(n for n, each in enumerate(lines, 1) if line in each)  # not the docstring
-    if text == task.answer:
-        return f"{old!r} -> {new!r} changes nothing"
-    report = judged(task, text, seed=3)
-    if report.errors and (report.errors[0].code, report.errors[0].line) == (code, blamed):
+    expected = slip.code, slip.line + len(HEAD.splitlines())
+    report = judged(task, slip.text, seed=3)
+    if report.errors and (report.errors[0].code, report.errors[0].line) == expected:
         return ""
-    return f"{old!r} -> {new!r}: {code} at line {blamed} is expected\n{report}"
+    return f"{expected} is expected:\n{slip.text}\n{report}"
 
 
-@pytest.mark.parametrize(
-    ("task", "old", "new", "hint"),
-    few([
-        pytest.param("two_stages", "A, B, start + 64)", "A, B, start + 128)", "What is start + 128 "
+@pytest.mark.parametrize(("task", "old", "new", "hint"), few([
+    pytest.param("two_stages", "A, B, start + 64)", "A, B, start + 128)", "What is start + 128 "
                      "in the last iteration of the loop?", marks=pytest.mark.long),
-        ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
-        ("banded", "which * band + inside", "which + inside", "lie above the second band?"),
-        ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
+    ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
+    ("banded", "which * band + inside", "which + inside", "lie above the second band?"),
+    ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
          "returns this index."),
-    ], 0),
-)  # fmt: skip
+], 0))  # fmt: skip
 def test_the_first_message_names_what_is_wrong_and_no_more(task, old, new, hint):
     first = judged(TASKS[task], TASKS[task].answer.replace(old, new)).errors[0]
     assert hint in first.hint, first
 
 
-@pytest.mark.parametrize(
-    ("task", "old", "new", "says"),
-    few([
-        ("one_mma", "pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
+@pytest.mark.parametrize(("task", "old", "new", "says"), few([
+    ("one_mma", "pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
          "word 0 of B is transposed"),
-        ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
+    ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
          "pair(A[2 * t, g + 8], A[2 * t + 1, g + 8])", "word 2 of A is transposed"),
-        ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
-        ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
+    ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
+    ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
          "1])", "word 1 of A is a copy of word 0"),
-        ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
-        ("descriptor", "<< 32", "<< 30", "instead of `30`"),
-        ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
+    ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
+    ("descriptor", "<< 32", "<< 30", "instead of `30`"),
+    ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
          "columns", "numbers the tiles along one whole row after another"),
-    ], 0),
-)  # fmt: skip
+], 0))  # fmt: skip
 def test_the_first_message_says_what_is_in_the_result(task, old, new, says):
     first = judged(TASKS[task], new.join(TASKS[task].answer.rsplit(old, 1))).errors[0]
     assert says in str(first.message), first

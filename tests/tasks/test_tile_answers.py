@@ -164,18 +164,14 @@ def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
         code, shown), str(first)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "words"),
-    [
-        ("ct_row_sum", "axis=1)\n    ct", "axis=0)\n    ct",
-            "other axis in `ct.sum(tile, axis=0)`"),
-        ("tl_row_sum", "range(0, N, TN):\n        ks = first +",
+@pytest.mark.parametrize(("name", "old", "new", "words"), [
+    ("ct_row_sum", "axis=1)\n    ct", "axis=0)\n    ct", "other axis in `ct.sum(tile, axis=0)`"),
+    ("tl_row_sum", "range(0, N, TN):\n        ks = first +",
             "range(tl.cdiv(N, TN)):\n        ks = first +", "multiply or divide `first` by"),
-        ("ct_softmax", "        total = total * ct.exp(top - new) +",
+    ("ct_softmax", "        total = total * ct.exp(top - new) +",
             "        top = new\n        total = total * ct.exp(top - new) +",
             "swap `top = new` and the next statement"),
-    ],
-)  # fmt: skip
+])  # fmt: skip
 def test_what_is_quoted_is_what_has_to_change(name: str, old: str, new: str, words: str) -> None:
     text = TASKS[name].answer.replace(old, new)
     if name == "ct_softmax":  # and no longer below
@@ -229,17 +225,14 @@ def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
     assert "checker itself" not in str(report)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("index=(i,), shape", "index=(i * TILE,), shape", r"only a part of `i \* TILE`"),
-        ("ct.store", "ct.save", "but only .*, store, "),
-        ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"but only PaddingMode.NAN, .* and PaddingMo"),
-        ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "out is an array: cuTile writes"),
-        ("ct.store(out, index=(i,), tile=tile)", "tile[i] += 1", "tile is a value: no part of it"),
-        ("i = ct.bid(0)", "i, j = ct.bid(0)", "2 names are given 1 value"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "words"), [
+    ("index=(i,), shape", "index=(i * TILE,), shape", r"only a part of `i \* TILE`"),
+    ("ct.store", "ct.save", "but only .*, store, "),
+    ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"but only PaddingMode.NAN, .* and PaddingMo"),
+    ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "out is an array: cuTile writes"),
+    ("ct.store(out, index=(i,), tile=tile)", "tile[i] += 1", "tile is a value: no part of it"),
+    ("i = ct.bid(0)", "i, j = ct.bid(0)", "2 names are given 1 value"),
+])  # fmt: skip
 def test_a_sentence_is_true_of_what_stands_there(old: str, new: str, words: str) -> None:
     told = examine_source("ct_copy", COPY.replace(old, new)).errors[0].message
     assert re.search(words, told), told

@@ -1,7 +1,5 @@
 """The answers to tile tasks as modules of the real languages, cuTile and Triton."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

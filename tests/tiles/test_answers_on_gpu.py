@@ -1,7 +1,5 @@
 """The right answers to tile tasks, compiled by the real languages and run on a GPU."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The real compilers, which need no GPU: cuTile's and Triton's take what the tile machine takes."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 from typing import Any
@@ -103,10 +101,8 @@ def k(A, B, C):
 """
 TAKEN = {
     CUTILE: ("a = a + b * 2", "a = ct.maximum(a, 0)", "a = ct.mma(a, b, a)", "a = a @ b"),
-    TRITON: (
-        "a = a + b * 2", "a = tl.maximum(a, 0)", "a = tl.dot(a, b, a)",
-        'a = tl.dot(a, b, input_precision="ieee")', "a = tl.where(a > b, a, 0)",
-    ),
+    TRITON: ("a = a + b * 2", "a = tl.maximum(a, 0)", "a = tl.dot(a, b, a)",
+        'a = tl.dot(a, b, input_precision="ieee")', "a = tl.where(a > b, a, 0)"),
 }  # fmt: skip
 REFUSED = {
     CUTILE: (
@@ -116,12 +112,10 @@ REFUSED = {
         "ct.store(C, index=(i, 0))", "a = ct.reshape(a, (16, 8))",
         "a = ct.load(A, (i, 0), (i, 16))",
     ),
-    TRITON: (
-        "a = tl.load(A + tl.arange(0, 12))", "a = tl.save(A, a)", "C[0] = a",
+    TRITON: ("a = tl.load(A + tl.arange(0, 12))", "a = tl.save(A, a)", "C[0] = a",
         "a = a + tl.zeros((8, 8), tl.float32)", "a = tl.sum(a, axis=2)", "a = unknown",
         'a = tl.dot(a, b, input_precision="nonsense")', "a = tl.dot(a, i)", "a = tl.exp(a, b, 1)",
-        "tl.store(C + at)", "a = tl.reshape(a, (16, 8))", "a = tl.zeros((3, 16), tl.float32)",
-    ),
+        "tl.store(C + at)", "a = tl.reshape(a, (16, 8))", "a = tl.zeros((3, 16), tl.float32)"),
 }  # fmt: skip
 
 

@@ -1,7 +1,5 @@
 """Tile kernels without a GPU: right at odd sizes, counted as their SIMT twin, slips named."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -104,14 +102,10 @@ TRITON_SLIPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("case", "slip"),
-    [
-        *(("product in cuTile", slip) for slip in CUTILE_SLIPS),
-        *(("product in Triton", slip) for slip in TRITON_SLIPS),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("case", "slip"), [
+    *(("product in cuTile", slip) for slip in CUTILE_SLIPS),
+    *(("product in Triton", slip) for slip in TRITON_SLIPS),
+], ids=str)  # fmt: skip
 def test_a_slip_is_named_at_its_line(case: str, slip: tuple[str, str, str, int]) -> None:
     there, written, code, line = slip
     text = CASES[case].text
@@ -178,26 +172,23 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 EMPTY = "import cuda.tile as ct\n@ct.kernel\ndef f():\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "grid", "arguments", "says"),
-    [
-        ("x = 1", 1, (), "Neither cuda.tile nor triton.language"),
-        ("def f(:", 1, (), "not valid Python"),
-        (CUTILE_PRODUCT, (1, 1, 1, 1), (), "one to three whole numbers"),
-        (CUTILE_PRODUCT, 1, (np.zeros((4, 4), "f4"),), "matmul takes A, B, C, tm, tn, tk"),
-        (CUTILE_PRODUCT, 1, (1, 2, "C", 16, 16, 16), "C is of type str"),
-        (CUTILE_PRODUCT, 1, (1, 2, 3, 16, 16, 16), "num_tiles takes an array that was passed"),
-        (CUTILE_PRODUCT.replace("range(", "iter("), 1, (np.zeros((4, 4), "f4"),) * 3 + (4,) * 3,
+@pytest.mark.parametrize(("text", "grid", "arguments", "says"), [
+    ("x = 1", 1, (), "Neither cuda.tile nor triton.language"),
+    ("def f(:", 1, (), "not valid Python"),
+    (CUTILE_PRODUCT, (1, 1, 1, 1), (), "one to three whole numbers"),
+    (CUTILE_PRODUCT, 1, (np.zeros((4, 4), "f4"),), "matmul takes A, B, C, tm, tn, tk"),
+    (CUTILE_PRODUCT, 1, (1, 2, "C", 16, 16, 16), "C is of type str"),
+    (CUTILE_PRODUCT, 1, (1, 2, 3, 16, 16, 16), "num_tiles takes an array that was passed"),
+    (CUTILE_PRODUCT.replace("range(", "iter("), 1, (np.zeros((4, 4), "f4"),) * 3 + (4,) * 3,
          "iter has no value here"),
-        (f"{EMPTY}    while True:\n        pass\n", 1, (), "its condition `True` stays true"),
-        (f"{EMPTY}    i, j = 0, 0\n    while i < 3:\n        j += 1\n", 1, (), "`i < 3` stays"),
-        (f"{EMPTY}    i = 0\n    while i < 3:\n        i -= 1\n", 1, (), "budget of steps"),
-        ("import triton\ndef g():\n    pass\n@triton.jit\ndef f():\n    g()\n", 1, (),
+    (f"{EMPTY}    while True:\n        pass\n", 1, (), "its condition `True` stays true"),
+    (f"{EMPTY}    i, j = 0, 0\n    while i < 3:\n        j += 1\n", 1, (), "`i < 3` stays"),
+    (f"{EMPTY}    i = 0\n    while i < 3:\n        i -= 1\n", 1, (), "budget of steps"),
+    ("import triton\ndef g():\n    pass\n@triton.jit\ndef f():\n    g()\n", 1, (),
          "g is not a function of Triton"),
-        (f"{EMPTY}    f()\n", 1, (), "calls itself too often"),
-        (f"{EMPTY}    open('x')\n", 1, (), "open has no value"),
-    ],
-)  # fmt: skip
+    (f"{EMPTY}    f()\n", 1, (), "calls itself too often"),
+    (f"{EMPTY}    open('x')\n", 1, (), "open has no value"),
+])  # fmt: skip
 def test_what_cannot_be_run_is_refused_in_a_sentence(
     text: str, grid: object, arguments: tuple[object, ...], says: str, few_steps: None
 ) -> None:
@@ -289,14 +280,11 @@ def test_the_course_hands_it_out() -> None:
         emulate_tiles(3)
 
 
-@pytest.mark.parametrize(
-    ("mask", "expected"),
-    [
-        ("(i > 1) and (i < 5)", [0, 0, 1, 1, 1, 0, 0, 0]),
-        ("(i < 2) or (i > 5)", [1, 1, 0, 0, 0, 0, 1, 1]),
-        ("not (i < 5)", [0, 0, 0, 0, 0, 1, 1, 1]),
-    ],
-)
+@pytest.mark.parametrize(("mask", "expected"), [
+    ("(i > 1) and (i < 5)", [0, 0, 1, 1, 1, 0, 0, 0]),
+    ("(i < 2) or (i > 5)", [1, 1, 0, 0, 0, 0, 1, 1]),
+    ("not (i < 5)", [0, 0, 0, 0, 0, 1, 1, 1]),
+])  # fmt: skip
 def test_triton_joins_tiles_element_by_element(mask: str, expected: list[int]) -> None:
     text = (
         "import triton\nimport triton.language as tl\n@triton.jit\ndef f(y):\n"
@@ -307,14 +295,11 @@ def test_triton_joins_tiles_element_by_element(mask: str, expected: list[int]) -
     assert y.tolist() == expected
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("tl.store(y + i, tl.load(x, i))", "The offsets have not been added"),
-        ("tl.store(y + i, tl.matmul(i, i))", "matmul"),
-        ("tl.store(y + i, i @ i)", "Triton has no `@`"),
-    ],
-)
+@pytest.mark.parametrize(("line", "says"), [
+    ("tl.store(y + i, tl.load(x, i))", "The offsets have not been added"),
+    ("tl.store(y + i, tl.matmul(i, i))", "matmul"),
+    ("tl.store(y + i, i @ i)", "Triton has no `@`"),
+])  # fmt: skip
 def test_what_triton_has_not_is_refused(line: str, says: str) -> None:
     text = (
         "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x, y):\n"

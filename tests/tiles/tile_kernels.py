@@ -1,7 +1,5 @@
 """Right tile kernels in both languages, with their arguments and what they have to give."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """In a real kernel: the verdict is an output, said once, and only a student's progress is kept."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

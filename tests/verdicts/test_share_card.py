@@ -1,7 +1,5 @@
 """The card of a rung just passed: its words are what was counted, and it is a whole picture."""
 
-from __future__ import annotations
-
 import base64
 import re
 import xml.etree.ElementTree as ElementTree

@@ -1,7 +1,5 @@
 """The verdict as it is seen: lines marked, causes below them, said once, and harmless."""
 
-from __future__ import annotations
-
 import linecache
 import re
 import subprocess
@@ -163,12 +161,10 @@ def test_what_a_student_writes_is_text_and_nothing_is_fetched() -> None:
 HOSTILE = {
     "a name": ("def sectors(stride, offset):\n    return ｓｔｒｉｄｅ.__class__", ""),
     "turned": ("def sectors(stride, offset):\n    return 'a\u202eb\u2028c'", "\u202e"),
-    "a string": (
-        "def sectors(stride, offset):\n    return '</code><script>x</script>'",
-        "<script>",
-    ),
+    "a string": ("def sectors(stride, offset):\n    return '</code><script>x</script>'",
+        "<script>"),
     "an error": ("def sectors(stride, offset):\n    return stride.\u00e9['<b>']", "<b>"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "part"), HOSTILE.values(), ids=HOSTILE)
@@ -346,16 +342,13 @@ def test_a_picture_that_fails_costs_nobody_the_verdict(
     assert len(shown) == 1
 
 
-@pytest.mark.parametrize(
-    ("index", "guard", "pictures"),
-    [
-        ("cuda.grid(1)", "i < a.shape[0]", 1),
-        ("cuda.blockIdx.x + cuda.threadIdx.x", "i < a.shape[0]", 1),
-        ("cuda.threadIdx.x", "i < a.shape[0]", 1),
-        ("cuda.grid(1)", "i <= a.shape[0]", 0),  # what lies outside cannot be drawn
-        ("cuda.grid(1)", "i < b.shape[0]", 0),
-    ],
-)
+@pytest.mark.parametrize(("index", "guard", "pictures"), [
+    ("cuda.grid(1)", "i < a.shape[0]", 1),
+    ("cuda.blockIdx.x + cuda.threadIdx.x", "i < a.shape[0]", 1),
+    ("cuda.threadIdx.x", "i < a.shape[0]", 1),
+    ("cuda.grid(1)", "i <= a.shape[0]", 0),  # what lies outside cannot be drawn
+    ("cuda.grid(1)", "i < b.shape[0]", 0),
+])  # fmt: skip
 def test_whoever_writes_to_wrong_places_sees_who_wrote_what(
     shown: list[dict[str, str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -415,14 +408,11 @@ def test_checking_needs_neither_numba_nor_matplotlib() -> None:
 # --- where it is read ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("medium", "link"),
-    [
-        (NOTEBOOK, 'href="../notebooks/01_where_numbers_live.ipynb"'),
-        (PAGE, 'href="../notebooks/01_where_numbers_live.html"'),
-        (COLAB, "lesson 01"),
-    ],
-)
+@pytest.mark.parametrize(("medium", "link"), [
+    (NOTEBOOK, 'href="../notebooks/01_where_numbers_live.ipynb"'),
+    (PAGE, 'href="../notebooks/01_where_numbers_live.html"'),
+    (COLAB, "lesson 01"),
+])  # fmt: skip
 def test_the_next_lesson_is_where_the_medium_has_it(medium: Medium, link: str) -> None:
     verdict = verdict_of(Report("mat_add"), EXERCISES["mat_add"], None, medium)
     html = page.html_of(verdict)

@@ -1,7 +1,5 @@
 """What every HTML output shares: nothing of it can break out, and it starts wherever it is run."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -58,10 +56,9 @@ def test_the_theme_touches_nothing_but_cards():
             assert re.search(r"\.ml\b", last), selector
 
 
-@pytest.mark.parametrize(
-    "sign",
-    ['data-jp-theme-light="false"', "vscode-dark", 'html[theme="dark"]', '[data-theme="dark"]',
-     '[data-bs-theme="dark"]', "prefers-color-scheme: dark"],
-)  # fmt: skip
+@pytest.mark.parametrize("sign", [
+    'data-jp-theme-light="false"', "vscode-dark", 'html[theme="dark"]', '[data-theme="dark"]',
+    '[data-bs-theme="dark"]', "prefers-color-scheme: dark",
+])  # fmt: skip
 def test_each_front_end_has_its_dark_theme(sign):
     assert sign in read_beside("course_lib.web", "theme.css")

@@ -1,7 +1,5 @@
 """Run Python with these arguments as if Numba were not installed, and all that it starts."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
