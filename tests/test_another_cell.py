@@ -38,10 +38,11 @@ def mat_add(A, B, C):
     if y < C.shape[0] and x < C.shape[1]:
         {store}
 """
+SUM = "    one = A[y, x] + B[y, x] if y < C.shape[0] and x < C.shape[1] else 0"
 SLIPS = {
     "reads the neighbour": ("float32(0)", "C[y, x] = shifted(A, y, x) + B[y, x]", "shifted", 6),
-    "lets a row too many pass": ("0", "pass\n    put(C, y, x, A[y, x] + B[y, x])", "put", 7),
-    "by way of another": ("0", "pass\n    by_way_of(C, y, x, A[y, x] + B[y, x])", "put", 7),
+    "lets a row too many pass": ("0", f"pass\n{SUM}\n    put(C, y, x, one)", "put", 8),
+    "by way of another": ("0", f"pass\n{SUM}\n    by_way_of(C, y, x, one)", "put", 8),
 }
 
 

@@ -137,7 +137,7 @@ def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: 
     ("    C[0, 0] = a[0, 0]\n", "compile-error", "Did you mean A?"),
     ("    C[0, 0] = A + B\n", "compile-error", "whole arrays"),
     ("    C[0, 0] = A[0, 0]\n", "wrong-index", "Which thread should write C[0, 1]"),
-    ("    x, y = cuda.grid(2)\n    C[y, x] = A[y, x] + B[y, x]\n", "out-of-bounds", "test"),
+    ("    x, y = cuda.grid(2)\n    C[y, x] = A[y, x] + B[y, x]\n", "out-of-bounds", "every thread"),
 ])  # fmt: skip
 def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
     report = examine_source("mat_add", f"{IMPORTS}@cuda.jit\ndef mat_add(A, B, C):\n{body}")

@@ -15,7 +15,7 @@ from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.launch_choice import choices
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.repair.edits import Edit
+from course_lib.diagnosis.repair.all_edits import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import SAYS, said_of
 from course_lib.diagnosis.trial import Trial

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.functions.function_calls import Call, call
+from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.source.tree import names_bound, names_read, root_name
 from course_lib.emulator import Kernel, KernelRejected, Record
@@ -128,7 +128,8 @@ def line_of(place: Sequence[str], function: Kernel) -> int:
 def _worked_out_at(function: Kernel) -> int:
     """The last return's line, or the one before it that works out all that it returns."""
     returns = [node for node in ast.walk(function.tree) if isinstance(node, ast.Return)]
-    value = max(returns, key=lambda node: node.lineno).value
+    last = max(returns, key=lambda node: node.lineno, default=None)
+    value = last.value if last else None
     line, seen = last_return(function), set[str]()
     while value is not None:
         found = [

@@ -71,14 +71,17 @@ class Source(Variables):
         if made is None:
             return None
         whole = self._function_of(access) or self.kernel
-        compared = (node for node in ast.walk(whole) if isinstance(node, ast.Compare))
-        aside = {part for node in compared for part in ast.walk(node)}
+        nodes = [node for node in ast.walk(whole) if node not in (access, made)]
+        compared = [node for node in nodes if isinstance(node, ast.Compare)]
+        aside = {part for node in (access, *compared) for part in ast.walk(node)}
+        stores = [e for e in nodes if isinstance(e, ast.Subscript) and isinstance(e.ctx, ast.Store)]
+        stored = {part for store in stores for part in ast.walk(store.slice)}
         others = (
             node
-            for node in ast.walk(whole)
+            for node in nodes
             if isinstance(node, ast.Name) and node.id == index.id and node not in aside
-            if isinstance(node.ctx, ast.Load) and node.lineno != access.lineno
-            if self.last_assignment(node) is made
+            if isinstance(node.ctx, ast.Load) and self.last_assignment(node) is made
+            if node.lineno != access.lineno or node in stored
         )
         return None if any(others) else made.lineno
 

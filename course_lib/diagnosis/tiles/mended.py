@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.ingredients import Ingredients
 from course_lib.diagnosis.repair.of_tiles import TileChanges
 from course_lib.diagnosis.tiles.tile_launches import STEPS, TileLauncher, TileTrial
