@@ -48,7 +48,7 @@ def test_a_test_that_lets_too_many_pass_is_to_blame(name: str) -> None:
 
 
 EDGES = {
-    "nothing passes": ("b <= v and v < b", "incomplete-output"),
+    "nothing passes": ("b <= v and v < b", "wrong-formula"),
     "both edges": ("b <= v and v <= b + 1", "wrong-formula"),
     "neither edge": ("b < v and v < b + 1", "wrong-formula"),
 }

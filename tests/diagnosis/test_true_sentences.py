@@ -128,7 +128,10 @@ def test_a_swizzle_that_both_reads_pass_by_is_told() -> None:
     task = TASKS["warp_product"]
     text = re.sub(r"piece_at\(([^,]+), ([^)]+)\)", r"(\1) * 64 + (\2) * 8", task.answer)
     assert text != task.answer
-    assert "as if they were stored in order" in judged(task.id, text).errors[0].message
+    assert (
+        "as if the 16-byte pieces of each row were stored in order"
+        in judged(task.id, text).errors[0].message
+    )
 
 
 @pytest.mark.slow

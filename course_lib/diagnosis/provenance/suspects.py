@@ -183,9 +183,12 @@ class Suspects(TextPlaces):
         return nodes
 
     def _accesses(self, accesses: Iterable[ast.expr], fact: Fact) -> Iterator[int]:
-        """Each after the line that works out its index along the wrong axes, for it alone."""
+        """Each after the line that works out its index along the wrong axis, for it alone. What
+        exchanges two axes may as well be the access itself."""
+        axes = fact.axes or ()
         for access in accesses:
-            yield self.source.line_of_index(access, fact.axes or ())
+            if len(axes) < 2:
+                yield self.source.line_of_index(access, axes)
             yield access.lineno
 
     def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:

@@ -94,8 +94,9 @@ def _of_element(node: ast.Subscript, function: Ingredients, path: Path) -> Itera
         case ast.Name(id=name) if name in function.arrays:
             for other, axes in function.arrays.items():
                 if other != name and axes == function.arrays[name]:
+                    given = {name, other} & {*function.typing.kernel.parameters}
                     new = ast.Subscript(named(other), node.slice, ast.Load())
-                    yield function.value("array", 2, path, new)
+                    yield function.value("array", 3 if len(given) == 1 else 2, path, new)
             for variable in function.real if T.is_float(function.kind_of(node)) else ():
                 if variable in function.known_at(path):
                     yield function.value("variable", 2, path, named(variable))
