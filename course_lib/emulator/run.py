@@ -202,7 +202,10 @@ class Run:
                 total, last = total + size, node
                 cells += elements
             elif size > MAX_LOCAL_BYTES:
-                message = "A thread may have 512 KiB of local memory, not {size} bytes."
+                message = (
+                    "A thread may have at most 524288 bytes (512 KiB) of local memory, but this "
+                    "array takes {size} bytes."
+                )
                 raise rejection("invalid-launch", message, node, size=size)
         if total > MAX_SHARED_BYTES:
             raise too_much_shared(total, last)

@@ -346,7 +346,7 @@ def _divided(of: str) -> Slips:
     yield FORMULA, after, OFTEN, ("division",), {"divides_each": True}
     again = f"{after}, and again at the end"
     yield FORMULA, again, OFTEN, ("division",), {"divides_each": True, "again": True}
-    says = f"each {of} has a softmax of its own, and the outputs are added up"
+    says = f"the kernel computes a separate softmax for each {of} and adds up the results"
     hint = (
         "A tile with higher scores should have a larger share of the output. How can your kernel "
         "know which tiles these are?"

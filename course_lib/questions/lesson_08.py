@@ -242,9 +242,9 @@ QUESTIONS = (
     ),
     Choose(
         id="08-sixteen",
-        asks="With 16 × 16 outputs, a thread needs only 32 loads for 256 multiply-adds. Per "
-        "multiply-add, that is half as many as with 8 × 8 outputs. Where does the compiler put the "
-        "256 sums?",
+        asks="With 16 × 16 outputs, a thread needs only 32 loads for 256 multiply-adds, which "
+        "is half as many loads per multiply-add as with 8 × 8 outputs. Where does the compiler put "
+        "the 256 sums?",
         choices=(
             Choice(
                 "The compiler refuses the kernel.",

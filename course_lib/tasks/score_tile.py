@@ -101,8 +101,8 @@ IDEAS = (
     (
         lambda Q, K: _keys(Q, K, [*range(16)] * 2),
         "your kernel uses the first 16 keys of each tile twice and never the next 16",
-        "Which eight keys do the scores in S[2] belong to, and which eight keys do those in S[3] "
-        "belong to?",
+        "S[2] holds the scores of eight keys, and so does S[3]. Which eight keys of the tile "
+        "should each of them use?",
         FETCH,
     ),
     (

@@ -97,7 +97,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: X / X.sum(axis=1, keepdims=True),
         "your kernel does not take exponentials",
-        "Every number of Y has to be positive, even where the number of X is negative.",
+        "All elements of Y have to be positive, even those whose element of X is negative.",
         place=("store",),
     ),
     WrongIdea(

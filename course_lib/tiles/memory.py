@@ -187,7 +187,7 @@ class TileMemory:
                 first=first,
                 **facts,
             )
-            hint = "Could the result go to an array that this launch does not read?"
+            hint = "Could the kernel store its result in another array, one that no program reads?"
             self.note(finding(f"race-{code}", message, line, hint, cell=array.cell(flat)))
             return
         facts |= {

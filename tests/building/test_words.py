@@ -28,7 +28,7 @@ BUDGETS = {
     "10": (1165, 895),
     "10b": (1590, 1045),  # six steps from rung 11 to rung 12, each read, predicted and counted
     "10c": (785, 540),
-    "11": (705, 745),
+    "11": (712, 745),
     "11b": (1150, 545),  # six kernels to type
     "12": (2860, 3425),
     "13": (1425, 435),  # with a page on the languages that are not typed

@@ -313,7 +313,8 @@ def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
             return of_numbers.typing(arguments, keywords)
         if isinstance(kind, T.ArrayType):
             raise T.NotEmulated(
-                "does not take a whole array here", "A loop compares element by element."
+                "does not take a whole array here",
+                "Compare the elements one after another in a loop.",
             )
         need(isinstance(kind, T.TupleType) and bool(kind.items), "takes two numbers, or a tuple")
         assert isinstance(kind, T.TupleType)

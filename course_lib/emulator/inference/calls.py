@@ -456,7 +456,7 @@ class CallTyper(MethodTyper):
         message = say(
             "{name} cannot be used inside a kernel: Numba has few NumPy functions there.", name=name
         )
-        hint = "Compute element by element, with loops and the functions of math."
+        hint = "Compute each element by itself, with loops and functions from `math`."
         near = did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
         allocating = memory_at_run_time(in_numpy, node)
         return allocating or rejection("compile-error", message, node, near or hint)

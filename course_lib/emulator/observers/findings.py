@@ -278,9 +278,9 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     elif loop.for_lock:
         message = (
             "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no thread "
-            "releases it, or a lane of the same warp holds it. That lane continues only when all "
-            "lanes of the warp have left the loop. The emulator always runs warps in this way, and "
-            "a GPU may do so, too."
+            "releases the lock, or the thread that holds it is a lane of the same warp. Such a "
+            "lane continues only when all lanes of the warp have left the loop. The emulator "
+            "always runs warps in this way, and a GPU may do so, too."
         )
         hint = (
             "Could the lane that gets the lock do its work and release it inside the loop, in the "
