@@ -185,7 +185,8 @@ class Suspects(TextPlaces):
     def _accesses(self, accesses: Iterable[ast.expr], fact: Fact) -> Iterator[int]:
         """Each after the line that works out its index along the wrong axis, for it alone. What
         exchanges two axes may as well be the access itself."""
-        axes = fact.axes or ()
+        pairs = enumerate(zip(fact.read, fact.right, strict=False))
+        axes = fact.axes or tuple(axis for axis, (one, other) in pairs if one != other)
         for access in accesses:
             if len(axes) < 2:
                 yield self.source.line_of_index(access, axes)

@@ -29,8 +29,6 @@ from course_lib.diagnosis.source.tree import Path, names_bound, names_read
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
 
-GIVEN = 3  # what a change of a line that every student is given costs more
-
 
 def on_both_axes(function: Ingredients) -> Iterator[Edit]:
     """What two neighbours lack that are worked out one after the other, as a row and a column:
@@ -152,8 +150,8 @@ def edits_of(
     fields: Sequence[str] = (),
     deviation: CommonDeviation = NO_DEVIATION,
 ) -> list[Edit]:
-    """Every small change to one function, those on lines that every student is given last; in a
-    plain function, `numbers` may replace its own numbers, and `fields` those of records.
+    """Every small change to one function; in a plain function, `numbers` may replace its own
+    numbers, and `fields` those of records. `given`: the lines that every student is given.
     """
     function = Ingredients(typing, constants, numbers, fields, deviation)
     found = [
@@ -174,7 +172,7 @@ def edits_of(
     lines = enumerate(typing.kernel.source.splitlines(), typing.kernel.first_line)
     kept = {number for number, line in lines if line.rstrip() in given}
     return [
-        replace(edit, cost=edit.cost + GIVEN) if edit.line in kept else edit
+        replace(edit, is_given=edit.line in kept)
         for edit in found
         if _has_all_values(edit, function)
     ]

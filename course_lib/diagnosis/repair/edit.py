@@ -48,6 +48,7 @@ class Edit:
         values: the expressions that stand in place of others, by the paths of these.
         statements: what happens around statements, by their paths.
         more: another change that is made as well.
+        is_given: it changes a line that every student is given.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class Edit:
     values: dict[Path, ast.expr] = field(default_factory=dict)
     statements: dict[Path, StatementEdit] = field(default_factory=dict)
     more: Edit | None = None
+    is_given: bool = False
 
     @property
     def paths(self) -> list[Path]:

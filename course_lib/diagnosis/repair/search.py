@@ -110,7 +110,8 @@ class Search:
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
         kept = int(KEPT * self.steps)
         block = self.telling_block(first)
-        for band in self.bands(edits):
+        own, given = ([e for e in edits if e.is_given is is_given] for is_given in (False, True))
+        for band in (*self.bands(own), *self.bands(given)):
             if self.steps <= kept:
                 break
             self.steps -= kept
@@ -121,7 +122,7 @@ class Search:
                 return found
         self.steps = min(self.steps, STEPS_OF_PAIRS)
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
-        singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
+        singly = self.tried([edit for edit in own if edit.kind in IN_PAIRS], wide)
         return self.first_verified(self.pairs(singly, wide), order)
 
     def larger_array(self, array: str) -> Edit | None:
