@@ -102,6 +102,8 @@ PROGRAMS = {
             few = limits[0:1] + [-1]
             few[1] += 5
             few[0] = 2
+            few.append(n)
+            few.append(few.pop(0) - few.pop())
             total = sum(x for x in limits if x % 2)
             return tuple(limits), tuple(pairs), total, min([n, 4]), max(limits + few), len(few)
     """,
@@ -413,6 +415,7 @@ def test_deep_nesting_of_a_text_is_refused():
         ("n.warps = 3", "not-allowed"), ("import os", "not-allowed"),
         ("return {1: 2}", "unsupported"), ("return {1} | {2}", "unsupported"),
         ("return {(1, 2)}", "unsupported"),
+        ("a = []; a.pop()", "out-of-bounds-read"), ("return (1, 2).pop()", "unsupported"),
         ("a = []; a.append(a)", "unsupported"), ("a = [0]; a[0] = (a,)", "unsupported"),
         ("return [[[1]]]", "unsupported"),
         ("s = {1}; a = [s.add(k + 1) for k in s]", "wrong-formula"), ("return 1j", "unsupported"),

@@ -146,13 +146,13 @@ def _worked_out_at(function: Kernel) -> int:
 
 
 def _combined(value: ast.expr) -> set[str]:
-    """The variables of which a value is a plain combination: `total`, `len(seen)`, `a * b`."""
+    """The variables of which a value is a plain combination: `total`, `len(seen)`, `a + b`."""
     match value:
         case ast.Name(id=name):
             return {name}
         case ast.Call(func=ast.Name(), args=[argument]):
             return _combined(argument)
-        case ast.BinOp(left=ast.Name(id=left), right=ast.Name(id=right)):
+        case ast.BinOp(ast.Name(id=left), ast.Add() | ast.Mult(), ast.Name(id=right)):
             return {left, right}
     return set()
 

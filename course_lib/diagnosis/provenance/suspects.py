@@ -258,7 +258,8 @@ class Suspects(TextPlaces):
             ]
             indices = indices_of(store) if isinstance(store, ast.Subscript) else ()
             worked_out = any(not isinstance(index, ast.Name) for index in indices)
-            yield self.source.line_of_index(store, axes)
+            alone = self.source.line_of_index(store, axes)
+            made = made if alone == store.lineno else [alone, *made]
             yield from (store.lineno, *made) if worked_out else (*made, store.lineno)
 
     def _by_numbering(self, lines: Iterable[int]) -> list[int]:

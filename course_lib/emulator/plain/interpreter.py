@@ -461,9 +461,9 @@ class Interpreter:
         """`items.append(item)`, and what else is known of this kind."""
         known = values.METHODS[called.attr]
         owner, *given = (self.value(each, scope) for each in (called.value, *node.args))
-        if type(owner) is not known.owner or len(given) != 1 or node.keywords:
+        if type(owner) is not known.owner or len(given) not in known.counts or node.keywords:
             raise rejection("unsupported", known.sentence, node)
-        return self.guarded(node, known.does, owner, given[0])
+        return self.guarded(node, known.does, owner, *given)
 
     def comprehend(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope

@@ -337,6 +337,11 @@ def _in_a_set(item: Any) -> Any:
     return item
 
 
+def remove_item(items: list[Any], index: int = -1) -> Any:
+    """`items.pop()` or `items.pop(index)`."""
+    return items.pop(index)
+
+
 def kind_of(value: Any) -> str:
     """What a value is, in words."""
     if value is None:
@@ -358,15 +363,17 @@ def starts_with(text: str, beginning: Any) -> bool:
 
 @dataclass(frozen=True)
 class PlainMethod:
-    """A method that a plain function may call with one argument: whose, and what it does."""
+    """A method that a plain function may call: whose, what it does, and with how many arguments."""
 
     owner: type
-    does: Callable[[Any, Any], Any]
+    does: Callable[..., Any]
     sentence: str  # where it is called in another way
+    counts: tuple[int, ...] = (1,)
 
 
 METHODS: Mapping[str, PlainMethod] = {
     "append": PlainMethod(list, add_item, "append is supported only for a list and one item."),
     "add": PlainMethod(set, add_to_set, "add is supported only for a set and one item."),
+    "pop": PlainMethod(list, remove_item, "pop is supported only for a list.", (0, 1)),
     "startswith": PlainMethod(str, starts_with, STARTS_WITH),
 }
