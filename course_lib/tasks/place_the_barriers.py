@@ -59,8 +59,7 @@ def place_the_barriers(x, y):
         total += buffer[t % 2, 63 - i]
     y[i] = total
 ''',
-    compared="With two buffers, the kernel needs half as many barriers but twice as much shared "
-    "memory.",
+    compared="With two buffers, the kernel needs half the barriers but twice the memory.",
     par=2,
     meaning="The first barrier keeps a thread from reading a buffer that is not yet full. The "
     "second barrier keeps a thread from overwriting a buffer that other threads are "

@@ -71,7 +71,7 @@ def matmul_tiled(A, B, C):
         total += float32(1)
     C[0, 0] = total"""
 # Which of its lines is to blame takes seconds to find.
-SLOW_TO_EXPLAIN = wrong_answers_to("matmul_tiled")["tile_of_b_never_loaded"]
+SLOW_TO_EXPLAIN = wrong_answers_to("matmul_tiled")["zero_padding_of_a_missing"]
 LOOKING = "Not right yet. Looking for the cause"
 # All that the status says, in its order, each once: what a screen reader is told.
 NOTE_WHAT_IS_SAID = """(cell) => {
