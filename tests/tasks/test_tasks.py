@@ -135,7 +135,7 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
     pytest.param("two_stages", "A, B, start + 64)", "A, B, start + 128)", "What is start + 128 "
                      "in the last iteration of the loop?", marks=pytest.mark.long),
     ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
-    ("banded", "which * band + inside", "which + inside", "lie above the second band?"),
+    ("banded", "which * band + inside", "which + inside", "does the second band begin?"),
     ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
          "returns this index."),
 ], 0))  # fmt: skip
@@ -155,7 +155,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(task, old, new, hint)
     ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
     ("descriptor", "<< 32", "<< 30", "instead of `30`"),
     ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
-         "columns", "numbers the tiles along one whole row after another"),
+         "columns", "numbers the tiles row by row, across the whole width of C"),
 ], 0))  # fmt: skip
 def test_the_first_message_says_what_is_in_the_result(task, old, new, says):
     first = judged(TASKS[task], new.join(TASKS[task].answer.rsplit(old, 1))).errors[0]
