@@ -70,7 +70,7 @@ def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
     if outcome.right.all() or (known.any() and outcome.right[known].all()):
         return None
     with np.errstate(all="ignore"):
-        return cut_numbers(answer, outcome)
+        return cut_numbers(answer, outcome) or whole_numbers(outcome)
 
 
 def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:
@@ -80,6 +80,15 @@ def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:
             words = {"array": outcome.output, "verb": verb, "place": place}
             return _slip("fractions", ("integer",), **words)
     return None
+
+
+def whole_numbers(outcome: Outcome) -> Slip | None:
+    """Nothing but whole numbers, where others belong."""
+    got, expected = (each[outcome.known] for each in (outcome.values, outcome.expected))
+    several = len(np.unique(got)) > 1
+    if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
+        return None
+    return _slip("whole numbers", ("integer",), array=outcome.output)
 
 
 def _cut(answer: Answer, outcome: Outcome) -> Iterator[tuple[str, str, Array]]:

@@ -173,6 +173,7 @@ tell = Words(
             "{array} would be right, but the fractions are {verb} {place}.",
             WHOLE,
         ),
+        "whole numbers": Wording("integer-arithmetic", "{array} holds whole numbers only.", WHOLE),
         # Causes of wrong numbers.
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
         "shows elsewhere": Wording("", "{seen} The effect becomes visible at {line}."),

@@ -27,7 +27,7 @@ def load_place(at: Evidence, details: list[str]) -> int | None:
     array = details[0] if details else at.names[0]
     accesses = at.source.accesses(array, store=False)
     if accesses:
-        return at.source.line_of_index(accesses[-1 if "last" in details else 0])
+        return accesses[-1 if "last" in details else 0].lineno
     handed = at.source.handed_over(array)
     if handed:
         return handed[-1 if "last" in details else 0].lineno
@@ -60,7 +60,8 @@ def call_place(at: Evidence, details: list[str]) -> int | None:
             if wanted <= {root_name(argument) for argument in call.args}
         ]
         if calls:
-            return at.source.line_of_index(calls[-1])
+            fetches = name.startswith("ldmatrix")  # what is wrong is at which index, then
+            return at.source.line_of_index(calls[-1]) if fetches else calls[-1].lineno
     return store_place(at, [])
 
 

@@ -77,8 +77,8 @@ def code_of(edit: Edit, seen: str) -> str:
         return seen
     if edit.kind == "mask":
         return seen if seen in OUTSIDE else TEST
-    if edit.kind == "guard missing" and seen in OUTSIDE:  # there is no test that is wrong
-        return seen
+    if edit.kind in ("guard missing", "array too small") and seen in OUTSIDE:
+        return seen  # there is no test, and no sum, that is wrong
     code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit)
     code = code or (FORMULA if edit.kind in OF_A_FORMULA else seen)
     code = FORMULA if code == "wrong-result" else code
