@@ -123,6 +123,10 @@ def test_one_change_is_found_at_its_line(name: str) -> None:
     ("add_ten_guarded", "+ 10", "+ 1000", "`1000`"),
     ("add_ten_guarded", "+ 10", "- 250.0", "`250.0`"),
     ("bytes_in_flight", "1e-9", "1e-6", "`1e-06`"),
+    ("softmax_warps", "= max(top, cuda.shfl_xor_sync(0xFFFFFFFF, top, apart))",
+         "+= cuda.shfl_xor_sync(0xFFFFFFFF, top, apart)", "`top += cuda.shfl"),
+    ("softmax_warps", "max(top, cuda.shfl_xor_sync(0xFFFFFFFF, top, apart))",
+         "cuda.shfl_xor_sync(0xFFFFFFFF, top, apart)", "`top = cuda.shfl"),
     # In two places of one assignment:
     ("stage_tile", "number // 8, number % 8", "number // 16, number % 16", "`16`"),
 ], 5))  # fmt: skip

@@ -30,6 +30,8 @@ OF_KIND = {
     "guard left out": TEST,
     "guard missing": TEST,
     "= for +=": SUM,
+    "combined": FORMULA,
+    "not kept": FORMULA,
     "+= for =": SUM,
     "indices": INDEX,
     "targets": INDEX,

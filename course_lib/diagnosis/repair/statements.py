@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.tree import Path, copy_of, indices_of
+from course_lib.diagnosis.source.tree import Path, copy_of, indices_of, names_in
 from course_lib.emulator.language import types as T
 
 Places = Mapping[str, Sequence[Path]]
@@ -239,6 +239,20 @@ def _of_assignment(statement: ast.Assign, function: Ingredients, path: Path) -> 
             }
             yield function.statements("= for +=", 2, places, line)
     yield function.value("zero", 3, (*path, ("value", None)), ast.Constant(0))
+    if any(isinstance(function.at[path[:n]], ast.For | ast.While) for n in range(1, len(path))):
+        for new in _extremes(target, statement.value, function):
+            yield function.statement("not kept", 2, path, StatementEdit(instead=(new,)))
+
+
+def _extremes(target: ast.expr, value: ast.expr, function: Ingredients) -> Iterator[ast.Assign]:
+    """The larger or the smaller of what a target holds and a value, if the text names those."""
+    called = {ast.unparse(node.func) for node, _ in function.nodes if isinstance(node, ast.Call)}
+    for name in sorted(called & {"max", "min"}):
+        if name not in names_in(value):
+            call = ast.Call(
+                ast.Name(name, ast.Load()), [expression(ast.unparse(target)), value], []
+            )
+            yield ast.Assign([copy_of(target)], call, lineno=value.lineno)
 
 
 def _zero_like(function: Ingredients, statement: ast.Assign) -> ast.Constant:
@@ -257,6 +271,8 @@ def _of_addition(statement: ast.AugAssign, function: Ingredients, path: Path) ->
     if not isinstance(statement.op, ast.Add):
         new = ast.AugAssign(copy_of(target), ast.Add(), value)
         yield function.statement("operator", 1, path, StatementEdit(instead=(new,)))
+    for extreme in _extremes(target, value, function):
+        yield function.statement("combined", 1, path, StatementEdit(instead=(extreme,)))
 
 
 @_of_statement.register

@@ -97,6 +97,14 @@ SAYS = {
         "add the value in {text} instead of storing it",
         "Which of these numbers is left after the loop?",
     ),
+    "combined": (
+        "combine the two numbers in {text} in another way",
+        "What should {text} compute from the two numbers?",
+    ),
+    "not kept": (
+        "compare the value in {text} with what was there before",
+        "Which of these numbers is left after the loop?",
+    ),
     "+= for =": (
         "store the value in {text} instead of adding it",
         "What is stored there before this line runs?",
