@@ -30,6 +30,7 @@ OF_KIND = {
     "guard left out": TEST,
     "guard missing": TEST,
     "= for +=": SUM,
+    "sum from zero": SUM,
     "combined": FORMULA,
     "not kept": FORMULA,
     "+= for =": SUM,

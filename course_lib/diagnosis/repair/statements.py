@@ -237,7 +237,7 @@ def _of_assignment(statement: ast.Assign, function: Ingredients, path: Path) -> 
                 path: StatementEdit(instead=(added,)),
                 path[:length]: StatementEdit(before=(zero,)),
             }
-            yield function.statements("= for +=", 2, places, line)
+            yield function.statements("sum from zero", 2, places, line)
     yield function.value("zero", 3, (*path, ("value", None)), ast.Constant(0))
     if any(isinstance(function.at[path[:n]], ast.For | ast.While) for n in range(1, len(path))):
         for new in _extremes(target, statement.value, function):

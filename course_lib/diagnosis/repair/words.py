@@ -97,6 +97,10 @@ SAYS = {
         "add the value in {text} instead of storing it",
         "Which of these numbers is left after the loop?",
     ),
+    "sum from zero": (
+        "start at 0 before the loop, and add the value in {text} instead of storing it",
+        "Which of these numbers is left after the loop?",
+    ),
     "combined": (
         "combine the two numbers in {text} in another way",
         "What should {text} compute from the two numbers?",
