@@ -79,6 +79,10 @@ CAUSES = {
           "    i = cuda.grid(1)\n    for k in range(i, x.shape[0], cuda.gridsize(1)):\n"
           "        y[i] = 2 * x[i]  #!"),
     ),
+    "two tests joined without brackets": (
+        *("load_tile", "wrong-bounds-check"),
+        *("M.shape[0] and left", "M.shape[0] & left"),
+    ),
     "a row too many": (*("pad_tile", "bank-conflict"), *("(32, 33)", "(33, 32)")),
     "a shuffle in one direction": (*("softmax_warps", "accumulator-error"),
         *("top = max(top, cuda.shfl_xor_sync(", "top = max(top, cuda.shfl_down_sync(")),

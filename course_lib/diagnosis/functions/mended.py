@@ -182,7 +182,7 @@ def _targets(statement: ast.Assign | ast.AugAssign | ast.Expr) -> Sequence[ast.A
 
 def _aside(node: ast.AST, read: Collection[str]) -> Iterator[ast.AST]:
     match node:
-        case ast.Compare():  # a text stands in no other place
+        case ast.Compare():  # a text may stand in a comparison alone: `op == "LDS"`
             return (part for part in ast.walk(node) if not _is_text(part))
         case ast.If(test=test) | ast.IfExp(test=test):
             return ast.walk(test)

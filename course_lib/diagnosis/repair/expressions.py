@@ -126,6 +126,7 @@ def _of_register(node: ast.Attribute, function: Ingredients, path: Path) -> Iter
 @_of_node.register
 def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iterator[Edit]:
     if len(node.ops) > 1:
+        yield from _tests_apart(node, function, path)
         return
     written = type(node.ops[0])
     is_float = any(T.is_float(function.kind_of(each)) for each in (node.left, *node.comparators))
@@ -135,6 +136,17 @@ def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iter
             kind = "larger or smaller" if is_float and not alike else "comparison"
             new = ast.Compare(node.left, [other()], node.comparators)
             yield function.value(kind, 1 if alike else 2, path, new)
+
+
+def _tests_apart(node: ast.Compare, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """`y < m and x < n` for `y < m & x < n`, in which `&` is worked out before both tests."""
+    match node:
+        case ast.Compare(ops=[one, two], comparators=[ast.BinOp(m, ast.BitAnd(), x), n]):
+            tests: list[ast.expr] = [
+                ast.Compare(node.left, [one], [m]),
+                ast.Compare(x, [two], [n]),
+            ]
+            yield function.value("brackets", 1, path, ast.BoolOp(ast.And(), tests))
 
 
 @_of_node.register
