@@ -7,18 +7,23 @@ launches are the same.
 
 from __future__ import annotations
 
+import ast
+import copy
+import functools
 import hashlib
+import importlib
 import json
+import linecache
 import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-from course_lib.board.compilable import function_of
 from course_lib.checking import examine_source
 from course_lib.compiled_counts.launch import NotCounted, count
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
@@ -26,11 +31,14 @@ from course_lib.emulator import (
     AsCompiled,
     Budget,
     KeptLaunch,
+    Kernel,
     KernelRejected,
     emulate,
     load_program,
 )
+from course_lib.emulator.language.names import Reference
 from course_lib.emulator.profile.as_compiled import copies_of
+from course_lib.intrinsics import unrolled
 from course_lib.machine_code import CompileFailed
 from course_lib.machine_code.compiler import capability, compile_kernel
 from course_lib.measurements.counted_cost import cost_of
@@ -248,3 +256,80 @@ def read_board(text: str) -> tuple[BoardSettings, list[BoardEntry]]:
     plain: dict[str, Any] = json.loads(text)
     settings = BoardSettings(**{key: plain[key] for key in KEYS})
     return settings, [BoardEntry(**entry) for entry in plain["entries"]]
+
+
+# Make a function that Numba can compile of a kernel's text, without executing that text.
+
+
+# What names of these modules stand for is handed to the compiler; they hold nothing of a student's.
+MODULES = ("numba", "numpy", "math", "course_lib.intrinsics")
+
+
+@dataclass(frozen=True)
+class TextKernel:
+    """A kernel's text, as the emulator reads it, and as a function for the compiler."""
+
+    read: Kernel
+    function: FunctionType
+
+
+def function_of(name: str, text: str) -> TextKernel:
+    """The kernel called `name` of a text.
+
+    Raises:
+        KernelRejected: if there is none, or it cannot be read.
+        NotCounted: for what cannot be compiled apart from its text.
+    """
+    kernel = load_program(text).kernel(name)
+    file = f"<entry {hashlib.sha256(text.encode()).hexdigest()[:16]}>"
+    # `unrolled` reads the source; without a time, Python's cache keeps one that is in no file.
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    return TextKernel(kernel, _function(kernel, file))
+
+
+def _function(kernel: Kernel, file: str) -> FunctionType:
+    tree = copy.deepcopy(kernel.tree)
+    if isinstance(tree, ast.Lambda) or tree.args.defaults or tree.args.kw_defaults:
+        raise NotCounted(
+            f"{kernel.name} has default values or is a lambda, so it can't be compiled on its own."
+        )
+    tree.decorator_list, tree.returns = [], None
+    for argument in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs):
+        argument.annotation = None
+    names = {
+        name: _value(value, file)
+        for name, value in kernel.namespace.items()
+        if value is not kernel and name in _names_in(kernel)
+    }
+    module = ast.fix_missing_locations(ast.Module([tree], type_ignores=[]))
+    exec(compile(module, file, "exec"), names)
+    function = names[kernel.name]
+    assert isinstance(function, FunctionType)
+    return unrolled(function) if kernel.is_unrolled else function
+
+
+def _names_in(kernel: Kernel) -> set[str]:
+    return {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}
+
+
+def _value(value: Any, file: str) -> Any:
+    """What a name stands for, to Numba: a function of the text becomes a device function."""
+    if isinstance(value, Reference):
+        return _named(value.path)
+    if not isinstance(value, Kernel):
+        return value
+    from numba import cuda
+
+    return cuda.jit(device=True)(_function(value, file))
+
+
+def _named(path: str) -> Any:
+    """The module or function of this dotted name."""
+    home = next((name for name in MODULES if f"{path}.".startswith(f"{name}.")), None)
+    if home is None:
+        raise NotCounted(f"{path} can't be passed to the compiler; only {', '.join(MODULES)} can.")
+    parts = path.removeprefix(home).strip(".").split(".")
+    found = importlib.import_module(home)
+    if home == "numba":
+        importlib.import_module("numba.cuda")
+    return functools.reduce(getattr, filter(None, parts), found)
