@@ -69,6 +69,8 @@ def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterato
             yield function.value("number", 2, path, ast.Constant(other))
         for name in function.whole_at(path):
             yield function.value("number varies", 2, path, named(name))
+        for size in function.sizes if isinstance(function.at[path[:-1]], ast.Compare) else ():
+            yield function.value("number varies", 2, path, expression(size))
 
 
 def _is_axis(function: Ingredients, path: Path) -> bool:
