@@ -15,7 +15,7 @@ from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART, OUTSIDE, is_misaligned
 from course_lib.diagnosis.costs import requirements
-from course_lib.diagnosis.explained import with_causes
+from course_lib.diagnosis.explained import at_its_mapping, with_causes
 from course_lib.diagnosis.faults import traced
 from course_lib.diagnosis.faults.indices import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
@@ -358,8 +358,12 @@ class Examination:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks
         for.
         """
-        costs = requirements.judge(self.exercise, self.launcher.measured(exact))
-        costs = [self.launcher.seen_in(exact, cost, is_told=False) for cost in costs]
+        costs = [
+            self.launcher.seen_in(
+                exact, at_its_mapping(self.launcher, cost, exact, trials), is_told=False
+            )
+            for cost in requirements.judge(self.exercise, self.launcher.measured(exact))
+        ]
         if not _has_errors(costs):  # then where tiles are partial
             for trial in trials:
                 if trial.case.counted and trial.right and not _has_errors(costs):

@@ -41,6 +41,7 @@ NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "sta
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
 PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
+UNUSED = "unused"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -245,7 +246,11 @@ def _together(
     [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
     [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
     agreed = terms if often >= MOST_OF * len(seen) else None
-    return replace(first, share=share, terms=agreed, factor=factor)
+    kind, cell = first.kind, first.right
+    unused = np.asarray(table.should.any(axis=1) & ~table.depends.any(axis=1))
+    if kind == MISSING and agreed is None and (table.should <= table.depends)[~unused].all():
+        kind, cell = UNUSED, _first(table, unused)
+    return replace(first, kind=kind, right=cell, share=share, terms=agreed, factor=factor)
 
 
 def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | None:

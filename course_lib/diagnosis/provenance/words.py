@@ -25,6 +25,7 @@ from course_lib.diagnosis.provenance.facts import (
     STRETCH,
     SURPLUS,
     TIMES,
+    UNUSED,
     UNWRITTEN,
     UP_TO,
     WEIGHTED,
@@ -88,6 +89,11 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "accumulator-error",
         "{element} holds only a part of its sum: {terms} there, and the rest is missing.",
         "What happens to the sum from one step to the next?",
+    ),
+    UNUSED: (
+        "wrong-bounds-check",
+        "Nothing depends on {right}, but {element} should.",
+        "Which thread should load {right}, and what keeps it from doing so?",
     ),
     SURPLUS: (
         "wrong-loop-bound",

@@ -278,6 +278,17 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit
     likely = sorted({test for each in tested for test in function.tests_of_indices(each)})
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
+    if isinstance(node, ast.Compare):  # a number may have to lie between two whole ones
+        sides = [
+            side for side in (node.left, *node.comparators) if T.is_float(function.kind_of(side))
+        ]
+        ends = [f"{name}{more}" for name in function.places_at(path) for more in ("", " + 1")]
+        others += [
+            f"{ast.unparse(side)} {sign} {end}"
+            for side in sides
+            for sign in ("<", ">=")
+            for end in ends
+        ]
     for cost, clauses in ((2, likely), (3, others)):
         for clause in map(expression, clauses):
             if names_read(clause) & function.variables <= function.known_at(path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, groupby, product
@@ -53,6 +54,8 @@ MOST_BYTES = 1 << 30
 ABOUT_AS_NEAR = 1  # a change that lies this much farther may be meant as well
 ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
 IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
+OF_MAPPINGS = ("name", "axis", "exchange", "indices", "number", "split")  # of threads to elements
+MOST_MEASURED = 12  # changes whose costs are counted
 Array = np.ndarray
 
 
@@ -124,6 +127,22 @@ class Search:
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
         singly = self.tried([edit for edit in own if edit.kind in IN_PAIRS], wide)
         return self.first_verified(self.pairs(singly, wide), order)
+
+    def without_cost(self, code: str, exact: Trial) -> Edit | None:
+        """The smallest change of who accesses what with which an answer stays right, and the
+        launch does not have this cost any more; None if none is found."""
+        order = sorted((trial for trial in self.trials if trial.case.is_counted), key=_size)
+        edits = [edit for edit in self.edits(exact) if edit.kind in OF_MAPPINGS]
+        for trial in order[:SIFTED]:
+            edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
+        refused = self.refused_codes(self.launcher, exact)
+        for edit in self.nearest(edits)[:MOST_MEASURED]:
+            changed = self.launcher.with_kernel(edit.applied(self.kernel))
+            with suppress(KernelRejected):
+                left = self.refused_codes(changed, changed.run(exact.case))
+                if code not in left and left <= refused and self.is_right(edit, order):
+                    return edit
+        return None
 
     def larger_array(self, array: str) -> Edit | None:
         """An array of the answer's own, twice as long along each axis: if that is all it lacks.

@@ -50,12 +50,20 @@ class Source(Variables):
         }
         return bool((names | copied) & arrays)
 
-    def line_of_index(self, access: ast.expr, axes: Sequence[int] = ()) -> int:
+    def line_of_index(
+        self, access: ast.expr, axes: Sequence[int] = (), with_loops: bool = False
+    ) -> int:
         """The line of an access, or of what works out its index (along these axes) and serves no
-        other access."""
+        other access; `with_loops`: or of the bound of the loop that counts it."""
         indices = _indices_at(access)
         wanted = [indices[axis] for axis in axes if axis < len(indices)] or indices
         lines = {self._worked_out_for(index, access) for index in wanted}
+        if with_loops:
+            for loop in self.loops_around(access):
+                if isinstance(loop, ast.For) and names_in(loop.target) & set().union(
+                    *map(names_in, wanted)
+                ):
+                    return bound_line(self, loop)
         line = lines.pop() if len(lines) == 1 else None
         return line or access.lineno
 
