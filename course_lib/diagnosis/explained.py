@@ -133,15 +133,16 @@ class CauseSearch:
         return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
 
     def line_of_index(self) -> int | None:
-        """Where the index of an access that leaves an array comes from, if that is one line: no
-        test and no larger array mends it."""
+        """Where the index of an access that leaves an array comes from, if it is one variable that
+        serves nothing else, or counts a loop: the test around it, or a larger array, mends nothing.
+        """
         source, place = self.launcher.source, facts_of(self.seen.message).get("place")
         axes = place[:1] if isinstance(place, tuple) else ()
         accesses = source.accesses(
             array_of(self.seen.cell), self.seen.code == "out-of-bounds-write"
         )
         there = [access for access in accesses if access.lineno == self.seen.line]
-        lines = {source.line_of_index(access, axes, with_loops=True) for access in there}
+        lines = {source.origin_of_index(access, axes) for access in there}
         return lines.pop() if len(lines) == 1 else None
 
     def at_its_store(self, seen: Finding) -> Finding:

@@ -212,12 +212,15 @@ class Search:
                 edits = [edit for edit in edits if edit.is_of_a_loop or edit not in wrong]
         nearest = self.nearest(edits)[:MOST_WATCHED]
         most = min(map(self.distance, nearest), default=0) + ABOUT_AS_NEAR
+        dear: list[Edit] = []
         for is_near in (True, False):  # to count a cost takes long: the near ones first
             alike = [edit for edit in nearest if (self.distance(edit) <= most) is is_near]
-            for edit in self.cheapest_first(alike, exact_of(order)):
-                if self.is_right(edit, order):
+            for edit, lacks in self.cheapest_first(alike, exact_of(order)):
+                if lacks:
+                    dear.append(edit)
+                elif self.is_right(edit, order):
                     return edit
-        return None
+        return next((edit for edit in dear if self.is_right(edit, order)), None)
 
     def nearest(self, edits: Sequence[Edit]) -> list[Edit]:
         """The changes in the order of their distance; of those of one kind in one line, each comes
@@ -229,27 +232,30 @@ class Search:
             alike[edit.kind, edit.line] += 1
         return sorted(rank, key=lambda edit: rank[edit])
 
-    def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[Edit]:
-        """The changes that the exercise's requirements do not refuse, no cheap ways out. Those
-        with which less memory traffic is asked for come first: nobody means to walk down a
-        column, or to have work done twice."""
+    def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[tuple[Edit, set[str]]]:
+        """The changes that break no requirement of the exercise, each with those still missed: no
+        cheap ways out. Those with which less memory traffic is asked for come first: nobody means
+        to walk down a column, or to have work done twice."""
         if not edits or exact is None:
-            return edits
+            return [(edit, set()) for edit in edits]
         refused = self.refused_codes(self.launcher, exact)
         traffic: dict[Edit, tuple[int, int]] = {}
+        missed: dict[Edit, set[str]] = {}
         for edit in edits:
             changed = self.launcher.with_kernel(edit.applied(self.kernel))
             try:
                 trial = changed.run(exact.case)
             except KernelRejected:  # by itself it has another type than among others
                 continue
-            if self.refused_codes(changed, trial) <= refused:
+            missed[edit] = self.refused_codes(changed, trial)
+            if missed[edit] <= refused:
                 profile = trial.profile
                 traffic[edit] = (
                     profile.global_load_sectors + profile.global_store_sectors,
                     profile.shared_load_wavefronts + profile.shared_store_wavefronts,
                 )
-        return sorted(traffic, key=lambda edit: (traffic[edit], self.distance(edit)))
+        cheapest = sorted(traffic, key=lambda edit: (traffic[edit], self.distance(edit)))
+        return [(edit, missed[edit]) for edit in cheapest]
 
     def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
         """What the exercise asks for beside a right result, and a launch lacks."""
