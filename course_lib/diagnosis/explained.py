@@ -7,12 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.diagnosis.codes import OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults.unfilled import told_where_filled
-from course_lib.diagnosis.ideas import idea_behind, ideas_of
+from course_lib.diagnosis.faults.traced import told_where_filled
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import by_how_much
-from course_lib.diagnosis.number_patterns import not_finite, not_written, placed
+from course_lib.diagnosis.launches.outcome import (
+    OUTSIDE,
+    Trial,
+    array_of,
+    by_how_much,
+    exact_of,
+    is_misaligned,
+    leaves_arrays,
+    runs_out,
+    telling,
+)
+from course_lib.diagnosis.number_patterns import (
+    idea_behind,
+    ideas_of,
+    not_finite,
+    not_written,
+    placed,
+)
 from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.dependence import Experiment, experiment
 from course_lib.diagnosis.provenance.facts import (
@@ -31,8 +45,6 @@ from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
-from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, runs_out, telling
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
@@ -188,7 +200,7 @@ class CauseSearch:
         return exact_of(self.trials)
 
     @cached_property
-    def lost(self) -> Slip | None:
+    def lost(self) -> Finding | None:
         """What is said of numbers that are none, in the first launch that has some."""
         found = (not_finite(trial.outcome) for trial in self.trials if trial.case.is_counted)
         return next(filter(None, found), None)
@@ -219,7 +231,8 @@ class CauseSearch:
         (idea, trial), output = self.known, self.launcher.exercise.output
         message = tell.says("other numbers", output=output, says=idea.says)
         code, place = idea.code or "wrong-formula", idea.place or ("store",)
-        found = placed(self.launcher, Slip(code, message, idea.hint, place), trial)
+        told = finding(code, message, None, idea.hint)
+        found = placed(self.launcher, told, place, trial)
         fact = None if idea.place else self.telling  # which index is wrong, not all entries say
         if fact and fact.kind in (READS_OTHER, PAIRED, MOVED):
             return replace(found, line=fact.lines[0])
@@ -278,9 +291,10 @@ class CauseSearch:
     def unexplained(self) -> Finding:
         """Wrong numbers of which only a part is known."""
         if self.lost:
-            lost, line = self.lost, next(iter(self.ranks), self.seen.line)
-            found = finding(lost.code, lost.message, line, lost.hint, "error")
-            return self.with_launch(found, has_values=True)
+            line = next(iter(self.ranks), self.seen.line)
+            return self.with_launch(
+                replace(self.lost, line=line, severity="error"), has_values=True
+            )
         return tell.again("unexplained", self.seen)
 
     def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from course_lib.diagnosis.functions.function_calls import Call, call
+from course_lib.diagnosis.functions.words import Call, call
 from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import CommonDeviation

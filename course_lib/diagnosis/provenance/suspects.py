@@ -10,8 +10,8 @@ from math import prod
 
 import numpy as np
 
-from course_lib.diagnosis.costs.measured import WARP
-from course_lib.diagnosis.places.steps import elements_of
+from course_lib.diagnosis.launches.trail import WARP
+from course_lib.diagnosis.places import elements_of
 from course_lib.diagnosis.provenance.dependence import Experiment
 from course_lib.diagnosis.provenance.facts import (
     EVERY,
@@ -32,20 +32,20 @@ from course_lib.diagnosis.provenance.facts import (
     facts_of,
 )
 from course_lib.diagnosis.provenance.text_places import (
-    Statement,
     TextPlaces,
     lines_of,
     set_by,
-    target_of,
 )
 from course_lib.diagnosis.source.tree import (
     BLOCK,
+    Assignment,
     flat,
     indices_of,
     is_constant,
     is_number,
     names_in,
     part_of,
+    target_of,
     variables_in,
 )
 from course_lib.wording.sentences import Line
@@ -267,7 +267,7 @@ class Suspects(TextPlaces):
         wanted, other = (
             ("blockIdx", "threadIdx") if self._are_whole_tiles else ("threadIdx", "blockIdx")
         )
-        made = {node.lineno: node for node in self.source.walk() if isinstance(node, Statement)}
+        made = {node.lineno: node for node in self.source.walk() if isinstance(node, Assignment)}
         text = {line: ast.unparse(node) for line, node in made.items()}
         plain = {
             line
@@ -332,7 +332,7 @@ class Suspects(TextPlaces):
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
         elements = set().union(*(elements_of(self.source, array) for array in fact.arrays))
         for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
-            target = target_of(statement) if isinstance(statement, Statement) else statement
+            target = target_of(statement) if isinstance(statement, Assignment) else statement
             own = counted | (
                 variables_in(target.slice)
                 if isinstance(target, ast.Subscript)

@@ -14,16 +14,17 @@ from course_lib.diagnosis.source.source import Source, bound_line
 from course_lib.diagnosis.source.tree import (
     BLOCK,
     THREAD,
+    Assignment,
     flat,
     indices_of,
     is_constant,
     names_in,
     outside,
     root_name,
+    target_of,
     variables_in,
 )
 
-Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
 LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
@@ -87,7 +88,7 @@ class TextPlaces:
             value = getattr(statement, "value", None)
             works_out = isinstance(value, ast.BinOp | ast.Call) and value is not site.node
             combines = isinstance(statement, ast.AugAssign) or works_out
-            if isinstance(statement, Statement) and combines and statement not in found:
+            if isinstance(statement, Assignment) and combines and statement not in found:
                 found.append(statement)
         return sorted(
             found,
@@ -131,7 +132,7 @@ class TextPlaces:
         kept = set(self.source.sums()) | changed
         for store in self._stores():
             whole = self.source.statement(store)
-            if isinstance(whole, Statement) and whole.value:
+            if isinstance(whole, Assignment) and whole.value:
                 parts = outside(whole.value)
                 kept |= {part.id for part in parts if isinstance(part, ast.Name)}
         return bool(names & kept)
@@ -235,10 +236,6 @@ def set_by(statement: ast.Assign) -> set[str]:
     """The variables, and the arrays of which elements are set."""
     roots = (root_name(node) for target in statement.targets for node in flat(target))
     return {name for name in roots if name}
-
-
-def target_of(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> ast.AST:
-    return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
 
 
 def _subscripts(node: ast.AST) -> bool:

@@ -9,14 +9,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.expressions import COMPARISONS, of_expressions
+from course_lib.diagnosis.repair.expressions import (
+    COMPARISONS,
+    of_expressions,
+    of_plain_expressions,
+)
 from course_lib.diagnosis.repair.ingredients import (
     NO_DEVIATION,
     CommonDeviation,
     Ingredients,
     expression,
 )
-from course_lib.diagnosis.repair.plain import of_plain_expressions
 from course_lib.diagnosis.repair.statements import (
     arguments_exchanged,
     elements_exchanged,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.launches.outcome import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.source.tree import (
     BLOCK,
+    Assignment,
     asks_about_elements,
     last_name,
     names_bound,
@@ -16,6 +17,7 @@ from course_lib.diagnosis.source.tree import (
     names_read,
     node_at,
     root_name,
+    target_of,
     variables_in,
     wide_accesses,
 )
@@ -213,7 +215,7 @@ def _is_number(*values: ast.expr) -> bool:
 
 
 def _sets_a_name(statement: ast.Assign | ast.AugAssign) -> bool:
-    return _target(statement) in names_bound(statement)
+    return _root_of(statement) in names_bound(statement)
 
 
 def _of_assigned(
@@ -223,7 +225,7 @@ def _of_assigned(
     begins = isinstance(statement, ast.Assign) and _is_of_a_sum(statement)
     counts = isinstance(statement.value, ast.Constant) and _sets_a_name(statement)
     if begins and not counts:
-        return SUM if _is_added_to(edit.tree, _target(statement)) else FORMULA
+        return SUM if _is_added_to(edit.tree, _root_of(statement)) else FORMULA
     own = names_bound(statement)
     if any(isinstance(n, ast.While) and variables_in(n.test) & own for n in ast.walk(edit.tree)):
         return LOOP
@@ -237,17 +239,16 @@ def _of_assigned(
             return code
     if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
-    if isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _target(statement)):
+    if isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _root_of(statement)):
         return SUM
     if isinstance(statement.value, ast.Constant):
         return SUM if isinstance(statement, ast.AugAssign) else FORMULA
     return None
 
 
-def _target(statement: ast.Assign | ast.AugAssign) -> str | None:
+def _root_of(statement: Assignment) -> str | None:
     """The variable or array that is set."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-    return root_name(target)
+    return root_name(target_of(statement))
 
 
 def _is_added_to(tree: Function, name: str | None) -> bool:
@@ -255,7 +256,7 @@ def _is_added_to(tree: Function, name: str | None) -> bool:
     return any(
         isinstance(node, ast.AugAssign) or name in names_read(node.value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign | ast.AugAssign) and _target(node) == name
+        if isinstance(node, ast.Assign | ast.AugAssign) and _root_of(node) == name
     )
 
 

@@ -15,6 +15,7 @@ from course_lib.diagnosis.source.tree import (
     names_in,
     outside,
     root_name,
+    target_of,
 )
 from course_lib.diagnosis.source.variables import Variables
 
@@ -29,9 +30,8 @@ class Source(Variables):
         for node in self.walk():
             if not isinstance(node, (ast.Assign, ast.AugAssign)):
                 continue
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             collects = isinstance(node, ast.AugAssign) or any(map(multiplies, outside(node.value)))
-            if collects and root_name(target) not in tiles and self._uses_elements(node):
+            if collects and root_name(target_of(node)) not in tiles and self._uses_elements(node):
                 found.append(node)
         found.sort(key=lambda node: (-len(self.loops_around(node)), node.lineno))
         return found

@@ -18,6 +18,7 @@ WIDE_ACCESSES: Mapping[str, tuple[tuple[int, bool], ...]] = {
     "cp_async16": ((0, True), (2, False)),
     "cp_async4": ((0, True), (2, False)),
 }
+Assignment = ast.Assign | ast.AugAssign | ast.AnnAssign
 THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gridDim"}
 
 
@@ -116,6 +117,11 @@ def root_name(target: ast.AST) -> str | None:
     while isinstance(target, (ast.Subscript, ast.Attribute)):
         target = target.value
     return target.id if isinstance(target, ast.Name) else None
+
+
+def target_of(statement: Assignment) -> ast.expr:
+    """What a statement sets; of several targets the first."""
+    return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
 
 
 def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
