@@ -29,17 +29,7 @@ from course_lib.diagnosis.number_patterns import (
 )
 from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.dependence import Experiment, experiment
-from course_lib.diagnosis.provenance.facts import (
-    BEFORE,
-    INDEPENDENT,
-    MOVED,
-    NOT_FINITE,
-    NOT_MEANT,
-    PAIRED,
-    READS_OTHER,
-    UNWRITTEN,
-    Fact,
-)
+from course_lib.diagnosis.provenance.facts import Fact
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
@@ -59,7 +49,7 @@ SYMPTOMS = (
     *("wrong-bounds-check", "wrong-loop-bound", "wrong-index", "hardcoded-answer"),
 )
 # Where the numbers say more than the change that mends them.
-OF_THE_NUMBERS = {BEFORE: "uninitialised-read", NOT_MEANT: "wrong-index"}
+OF_THE_NUMBERS = {"before": "uninitialised-read", "not meant": "wrong-index"}
 MOST_LOOKED_AT = 3  # launches, beside the exact one, for an idea
 # A change there says more than what the numbers equal.
 OF_A_PLACE = ("wrong-loop-bound", "wrong-index", "wrong-bounds-check")
@@ -133,7 +123,7 @@ class CauseSearch:
     def says_less(self, fact: Fact) -> bool:
         """Does this fact say less than the finding? Terms are missing in no order, or all are
         where one store replaces another."""
-        replaced = self.seen.code == "race-write-after-write" and fact.kind == INDEPENDENT
+        replaced = self.seen.code == "race-write-after-write" and fact.kind == "independent"
         return fact.is_vague or replaced
 
     @cached_property
@@ -193,7 +183,7 @@ class CauseSearch:
 
     @cached_property
     def telling(self) -> Fact | None:
-        return next((fact for fact in self.facts if fact.lines and fact.kind != NOT_FINITE), None)
+        return next((fact for fact in self.facts if fact.lines and fact.kind != "not finite"), None)
 
     @cached_property
     def exact(self) -> Trial | None:
@@ -234,7 +224,7 @@ class CauseSearch:
         told = finding(code, message, None, idea.hint)
         found = placed(self.launcher, told, place, trial)
         fact = None if idea.place else self.telling  # which index is wrong, not all entries say
-        if fact and fact.kind in (READS_OTHER, PAIRED, MOVED):
+        if fact and fact.kind in ("reads other", "paired", "moved"):
             return replace(found, line=fact.lines[0])
         return found
 
@@ -249,10 +239,10 @@ class CauseSearch:
         code = OF_THE_NUMBERS.get(agreeing.kind, code) if agreeing else code
         idea = self.idea if self.fits(edit, code) else None
         lost = self.lost if not idea and seen.code == "wrong-result" else None
-        plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
+        plain = seen.code not in NUMBERS and fact is not None and fact.kind == "unwritten"
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
-        elif fact and fact.kind != NOT_FINITE and not plain:
+        elif fact and fact.kind != "not finite" and not plain:
             message = self.sentence_of(fact)[0]
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
@@ -274,9 +264,9 @@ class CauseSearch:
 
     def shown_by(self, fact: Fact | None, edit: Edit) -> str:
         """The code where a change does not tell: of what was seen, or what the numbers are."""
-        if self.seen.code != "wrong-result" or fact is None or fact.kind == NOT_FINITE:
+        if self.seen.code != "wrong-result" or fact is None or fact.kind == "not finite":
             return self.seen.code
-        if fact.kind == UNWRITTEN or edit.line not in fact.lines[:AGREES]:
+        if fact.kind == "unwritten" or edit.line not in fact.lines[:AGREES]:
             return facts_in_words.TOLD[fact.kind][0]
         return facts_in_words.code_of(fact, self.launcher.source, edit.line)
 
@@ -284,7 +274,7 @@ class CauseSearch:
         """What the numbers are made of, at the line to which they point first."""
         code = facts_in_words.code_of(fact, self.launcher.source, fact.lines[0])
         message, hint = self.sentence_of(fact)
-        if fact.kind == UNWRITTEN and self.exact and self.launcher.problem.starts_blank:
+        if fact.kind == "unwritten" and self.exact and self.launcher.problem.starts_blank:
             message = not_written(self.exact.outcome) or message
         return self.with_launch(finding(code, message, fact.lines[0], hint, "error"))
 

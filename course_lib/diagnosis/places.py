@@ -1,7 +1,7 @@
 """From what is known to be wrong to its line: where a text does what an idea names.
 
 First the finders of one step of an algorithm (a product, what it is divided by, an exchange of
-lanes), then those of loads, stores, calls and sums; `locate` knows the finder for each kind of place.
+lanes), then those of loads, stores, calls and sums. `locate` knows the finder for each kind.
 """
 
 from __future__ import annotations
