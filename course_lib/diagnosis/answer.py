@@ -197,15 +197,10 @@ def _is_empty(kernel: Kernel) -> bool:
     return not any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(kernel.tree))
 
 
-def _is_a_result(value: ast.expr | None) -> bool:
-    """Does a `return` return anything but None?"""
-    return value is not None and getattr(value, "value", ...) is not None
-
-
 def _nothing_written(kernel: Kernel, output: str) -> Finding:
     """The finding for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
-        if isinstance(node, ast.Return) and _is_a_result(node.value):
+        if isinstance(node, ast.Return) and not _is_nothing(node.value):
             return tell("returned", node.lineno, output=output)
         if isinstance(node, ast.Name) and node.id == output and isinstance(node.ctx, ast.Store):
             return tell("rebound", node.lineno, output=output)

@@ -85,26 +85,7 @@ def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:
 
     A kernel that stages tiles on even sizes alone has left out what is hard about them.
     """
-    return [*_reuse_at_edges(exercise, measured), *coalescing_at_edges(exercise, measured)]
-
-
-def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Does a block whose tiles are partial still fetch each element once, or nearly so?"""
-    if "reuse" not in exercise.points:
-        return
-    inputs = zip(
-        measured.names, exercise.parameters, measured.fetched_once, measured.at_most, strict=False
-    )
-    for name, letter, once, most in inputs:
-        traffic = traffic_of(measured.profile, name)
-        if traffic is None or traffic.loaded_elements <= most:
-            continue
-        times, least = (
-            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
-        )
-        words = {"letter": letter, "times": f"{times:.3g}", "problem": _in_problem(measured)}
-        line, enough = _busiest(traffic.loaded_at), "once" if least == 1 else f"{least:.4g} times"
-        yield tell("fetched again at edges", line, least=enough, **words)
+    return [*_reuse(exercise, measured, at_edges=True), *coalescing_at_edges(exercise, measured)]
 
 
 def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -208,26 +189,27 @@ def _fetched(measured: Measured) -> list[int]:
     return [traffic.loaded_elements for traffic in found if traffic]
 
 
-def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Does a block fetch each element once?"""
+def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> Iterator[Finding]:
+    """Does a block fetch each element once, or nearly so where its tiles are partial?"""
     if "reuse" not in exercise.points:
         return
-    inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
-    for name, letter, once in inputs:
+    kind, digits = ("fetched again at edges", 3) if at_edges else ("fetched again", 4)
+    room = [ROOM_FOR_REUSE * once for once in measured.fetched_once]
+    most = measured.at_most if at_edges else room
+    for name, letter, once, enough in zip(
+        measured.names, exercise.parameters, measured.fetched_once, most, strict=False
+    ):
         traffic = traffic_of(measured.profile, name)
         if traffic is None:
             continue  # a number
-        times, least = (
-            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
-        )
-        line, problem = _busiest(traffic.loaded_at), _in_problem(measured)
-        if times > ROOM_FOR_REUSE * least:
-            enough = "once" if least == 1 else f"{least:.4g} times"
-            words = {"letter": letter, "times": f"{times:.4g}", "problem": problem}
-            yield tell("fetched again", line, least=enough, **words)
-        elif measured.step_tile and measured.step_tile < SMALLEST_TILE:
-            step = measured.step_tile
-            yield tell("tiny tile", line, step=step, letter=letter, least=f"{least:.4g}")
+        elements, line = math.prod(traffic.shape), _busiest(traffic.loaded_at)
+        times, least = traffic.loaded_elements / elements, f"{once / elements:.4g}"
+        if traffic.loaded_elements > enough:
+            words = {"letter": letter, "problem": _in_problem(measured)}
+            often = "once" if once == elements else f"{least} times"
+            yield tell(kind, line, least=often, times=f"{times:.{digits}g}", **words)
+        elif not at_edges and measured.step_tile and measured.step_tile < SMALLEST_TILE:
+            yield tell("tiny tile", line, step=measured.step_tile, letter=letter, least=least)
 
 
 def _busiest(elements_at: Mapping[int, int]) -> int | None:

@@ -12,13 +12,9 @@ from course_lib.wording.findings import Finding, by_importance
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
 # makes threads meet at one element; a wrong formula reads where nothing is.
 FOLLOWS = {
-    "wrong-index": (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
-    "index-overflow": (
-        *OUTSIDE,
-        *DISORDER,
-        "wrong-bounds-check",
-        "wrong-loop-bound",
-        "wrong-index",
+    **dict.fromkeys(
+        ("wrong-index", "index-overflow"),
+        (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
     ),
     "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
     "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
@@ -59,23 +55,17 @@ def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
     hits it, too. A store that meets itself is wrong also where it stays inside.
     """
-    left = {
-        array_of(finding.cell) for finding in faults if finding.code == "out-of-bounds-write"
-    } & tiles
-    lines = {finding.line for finding in faults if finding.code == "out-of-bounds-write"}
-    return [
-        finding
-        for finding in faults
-        if array_of(finding.cell) not in left
-        or not (
-            finding.code == "uninitialised-read"
-            or (
-                finding.code == "race-write-after-write"
-                and finding.line != finding.other_line
-                and {finding.line, finding.other_line} & lines
-            )
-        )
-    ]
+    strays = [finding for finding in faults if finding.code == "out-of-bounds-write"]
+    left = {array_of(stray.cell) for stray in strays} & tiles
+    lines = {stray.line for stray in strays}
+
+    def follows(fault: Finding) -> bool:
+        if array_of(fault.cell) not in left or fault.code == "uninitialised-read":
+            return array_of(fault.cell) in left
+        ends = {fault.line, fault.other_line}
+        return fault.code == "race-write-after-write" and len(ends) > 1 and bool(ends & lines)
+
+    return [fault for fault in faults if not follows(fault)]
 
 
 def keep_causes(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
@@ -224,11 +225,22 @@ class Ingredients:
 
     def value(self, kind: str, cost: int, path: Path, new: ast.expr) -> Edit:
         """The change that puts another expression in place of one."""
-        return self.values(kind, cost, {path: new}, self.line(path))
+        return self.values(kind, cost, {path: new})
 
-    def values(self, kind: str, cost: int, new: dict[Path, ast.expr], line: int) -> Edit:
-        """The change that puts others in place of several expressions, told at a line."""
-        return Edit(kind, line, cost, self.tree, new)
+    def values(
+        self, kind: str, cost: int, new: Mapping[Path, ast.expr], line: int | None = None
+    ) -> Edit:
+        """The change that puts others in place of several expressions, told at a line, or the
+        first of theirs."""
+        return Edit(kind, line or min(map(self.line, new)), cost, self.tree, {**new})
+
+    def exchanged(self, places: Mapping[str, Sequence[Path]], cost: int) -> Iterator[Edit]:
+        """Two of these texts in each other's place, wherever they stand; a size is no register."""
+        for one, two in combinations(sorted(places), 2):
+            if (".shape" in one) == (".shape" in two):
+                new = dict.fromkeys(places[one], expression(two))
+                new |= dict.fromkeys(places[two], expression(one))
+                yield self.values("exchange", cost, new)
 
     def statement(self, kind: str, cost: int, path: Path, change: StatementEdit) -> Edit:
         """The change of what happens around one statement."""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
@@ -309,10 +309,7 @@ class TileChanges:
         for node, path in self.function.nodes:
             if isinstance(node, ast.Call) and last_name(node.func) in PLACES:
                 found[ast.unparse(node)].append(path)
-        for one, two in combinations(sorted(found), 2):
-            new = {path: expression(two) for path in found[one]}
-            new |= {path: expression(one) for path in found[two]}
-            yield self.function.values("exchange", 2, new, min(map(self.function.line, new)))
+        yield from self.function.exchanged(found, 2)
 
     # --- sums and loops -------------------------------------------------------------------------
 
