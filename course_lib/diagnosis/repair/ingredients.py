@@ -177,6 +177,10 @@ class Ingredients:
     def bounds_at(self, path: Path) -> frozenset[str]:
         return self.bounds & {*self.whole_at(path)}
 
+    def knows(self, node: ast.AST, path: Path) -> bool:
+        """Have all variables in a new part of the text a value there?"""
+        return names_read(node) & self.variables <= self.known_at(path)
+
     # --- what stands at a place -----------------------------------------------------------------
 
     def kind_of(self, node: ast.AST) -> T.Type:
@@ -223,9 +227,9 @@ class Ingredients:
         assert isinstance(node, ast.expr | ast.stmt)
         return node.lineno
 
-    def value(self, kind: str, cost: int, path: Path, new: ast.expr) -> Edit:
-        """The change that puts another expression in place of one."""
-        return self.values(kind, cost, {path: new})
+    def value(self, kind: str, cost: int, path: Path, new: str | ast.expr) -> Edit:
+        """The change that puts another expression, or what a text says, in place of one."""
+        return self.values(kind, cost, {path: expression(new) if isinstance(new, str) else new})
 
     def values(
         self, kind: str, cost: int, new: Mapping[Path, ast.expr], line: int | None = None
