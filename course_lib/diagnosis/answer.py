@@ -15,7 +15,16 @@ import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source.source import Source
-from course_lib.diagnosis.source.tree import names_bound, names_in, names_read, root_name, walk
+from course_lib.diagnosis.source.tree import (
+    has,
+    names_bound,
+    names_in,
+    names_read,
+    nodes_in,
+    root_name,
+    variables_in,
+    walk,
+)
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, kernel_from
 from course_lib.emulator.language.constants import ConstantList
@@ -87,8 +96,8 @@ def _output_never_written(exercise: Exercise, kernel: Kernel, source: Source) ->
 
 def _is_only_measured(array: str, tree: ast.AST) -> bool:
     """Is an array used only for `C.shape` and similar questions?"""
-    named = {node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == array}
-    measured = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    named = {node for node in nodes_in(tree, ast.Name) if node.id == array}
+    measured = {node.value for node in nodes_in(tree, ast.Attribute)}
     return named <= measured
 
 
@@ -125,13 +134,11 @@ def _whole_operation(node: ast.AST, arrays: Sequence[str]) -> tuple[str, str]:
 
 def uncalled_barriers(source: Source) -> list[int]:
     """The lines of statements that name a barrier and do not call it."""
-    return sorted(
+    return [
         node.lineno
-        for node in source.walk()
-        if isinstance(node, ast.Expr)
-        and isinstance(node.value, (ast.Attribute, ast.Name))
-        and names_in(node.value) & set(BARRIERS)
-    )
+        for node in source.all(ast.Expr)
+        if isinstance(node.value, ast.Attribute | ast.Name) and names_in(node.value) & {*BARRIERS}
+    ]
 
 
 def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
@@ -175,7 +182,7 @@ def source_of(kernel: Kernel) -> Source:
         if not isinstance(each.tree, ast.FunctionDef) or each.tree in functions:
             continue
         functions.append(each.tree)
-        names = {node.id for node in ast.walk(each.tree) if isinstance(node, ast.Name)}
+        names = variables_in(each.tree)
         for name in sorted(names & each.namespace.keys()):
             called = each.namespace[name]
             if isinstance(called, (int, float, np.number)):
@@ -194,7 +201,7 @@ def _is_empty(kernel: Kernel) -> bool:
             return False
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
             return False
-    return not any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(kernel.tree))
+    return not has(kernel.tree, ast.For, ast.While)
 
 
 def _nothing_written(kernel: Kernel, output: str) -> Finding:

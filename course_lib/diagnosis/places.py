@@ -7,13 +7,21 @@ lanes), then those of loads, stores, calls and sums. `locate` knows the finder f
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
-from course_lib.diagnosis.source.tree import indices_of, names_in, outside, root_name, target_of
+from course_lib.diagnosis.source.tree import (
+    has,
+    indices_of,
+    names_in,
+    nodes_in,
+    outside,
+    root_name,
+    target_of,
+)
 
 EXPONENTIALS = {"exp", "exp2", "pow"}
 MAXIMA = {"max", "fmax", "maximum"}
@@ -43,7 +51,7 @@ def named_place(at: Evidence, details: list[str]) -> int | None:
     products = products_of(at.source, at.names[1])
     score = root_name(target_of(products[0])) if products else None
     for statement in statements_of(at.source):
-        scales = any(isinstance(part, ast.Mult | ast.Div) for part in ast.walk(statement))
+        scales = has(statement, ast.Mult, ast.Div)
         later = bool(products) and statement.lineno > products[0].lineno
         if later and scales and score in names_in(statement):
             return statement.lineno
@@ -64,7 +72,7 @@ def divisor_place(at: Evidence, details: list[str]) -> int | None:
 def division_place(at: Evidence, details: list[str]) -> int | None:
     """The division within a loop; else the store."""
     for statement in statements_of(at.source):
-        divides = any(isinstance(part, ast.Div) for part in ast.walk(statement))
+        divides = has(statement, ast.Div)
         if divides and at.source.loops_around(statement):
             return statement.lineno
     stores = at.source.accesses(at.names[-1], store=True)
@@ -98,17 +106,17 @@ def largest_place(at: Evidence, details: list[str]) -> int | None:
     calls = _calls(at.source, MAXIMA)
     tests = [
         part
-        for part in at.source.walk()
-        if isinstance(part, ast.If) and _orders(part.test) and not at.source.tests_a_size(part.test)
+        for part in at.source.all(ast.If)
+        if _orders(part.test) and not at.source.tests_a_size(part.test)
     ]
     compared = {name for part in calls for argument in part.args if (name := root_name(argument))}
-    parts = [part for test in tests for part in ast.walk(test.test)]
-    sides = [e for e in parts if isinstance(e, ast.Compare) for e in (e.left, *e.comparators)]
+    compares = [part for test in tests for part in nodes_in(test.test, ast.Compare)]
+    sides = [side for part in compares for side in (part.left, *part.comparators)]
     compared |= {name for side in sides if (name := root_name(side))}
     kept = {
         name
-        for node in at.source.walk()
-        if isinstance(node, ast.Assign) and root_name(node.value) in compared
+        for node in at.source.all(ast.Assign)
+        if root_name(node.value) in compared
         if (name := root_name(node.targets[0]))
     }
     if "first" in details:
@@ -134,17 +142,14 @@ def _sets(target: ast.expr, names: set[str]) -> bool:
 def mask_place(at: Evidence, details: list[str]) -> int | None:
     """The test within a loop that keeps what does not exist out of a sum, or the line of the number
     that it gives; where there is none, where scores are scaled, or else where a weight is made."""
-    tests = [node for node in at.source.walk() if isinstance(node, ast.If | ast.IfExp)]
+    tests = at.source.all(ast.If, ast.IfExp)
     for node in sorted(tests, key=lambda node: node.test.lineno):
-        parts = [*ast.walk(node)]
-        moves = any(isinstance(e, ast.Subscript) and root_name(e) in at.names for e in parts)
-        leaves = any(isinstance(each, ast.Return) for each in parts)
+        moves = any(root_name(part) in at.names for part in nodes_in(node, ast.Subscript))
         inside = bool(at.source.loops_around(node)) and at.source.tests_a_size(node.test)
-        if inside and not moves and not leaves:
+        if inside and not moves and not has(node, ast.Return):
             given = node.body[0] if isinstance(node, ast.If) and len(node.body) == 1 else None
             if isinstance(given, ast.Assign) and not node.orelse:
-                made = ast.walk(given.value)
-                if not any(isinstance(part, ast.Subscript | ast.BinOp) for part in made):
+                if not has(given.value, ast.Subscript, ast.BinOp):
                     return given.lineno
             return node.test.lineno
     scaled = [each for each in statements_of(at.source) if _scales_numbers(at.source, each)]
@@ -202,7 +207,7 @@ def exchange_place(at: Evidence, details: list[str]) -> int | None:
     if "how" in details:
         return _line([_use_of(at.source, first)])
     if "test" in details:
-        tests = [(e.test, e.lineno) for e in ast.walk(first) if isinstance(e, ast.IfExp)]
+        tests = [(chosen.test, chosen.lineno) for chosen in nodes_in(first, ast.IfExp)]
         for test, line in (*tests, *at.source.conditions(first)):
             if _orders(test):
                 return line
@@ -227,8 +232,8 @@ def exchanges_of(source: Source) -> list[Statement]:
     found = []
     for statement in statements_of(source):
         reads = any(name.startswith("shfl") for name in names_in(statement.value))
-        for part in ast.walk(statement.value):
-            if isinstance(part, ast.Subscript) and root_name(part) in source.shared_names():
+        for part in nodes_in(statement.value, ast.Subscript):
+            if root_name(part) in source.shared_names():
                 reads = reads or any(
                     _is_a_distance(source, expression) for expression in indices_of(part)
                 )
@@ -244,9 +249,8 @@ def _is_a_distance(source: Source, index: ast.expr) -> bool:
     return isinstance(value, ast.BinOp) and isinstance(value.op, ast.Sub | ast.Add)
 
 
-def statements_of(source: Source) -> Iterator[Statement]:
-    found = [node for node in source.walk() if isinstance(node, Statement)]
-    yield from sorted(found, key=lambda node: node.lineno)
+def statements_of(source: Source) -> list[Statement]:
+    return source.all(ast.Assign, ast.AugAssign)
 
 
 def products_of(source: Source, array: str) -> list[Statement]:
@@ -256,7 +260,7 @@ def products_of(source: Source, array: str) -> list[Statement]:
         statement
         for statement in statements_of(source)
         if names_in(statement.value) & elements
-        and any(isinstance(part, ast.Mult | ast.MatMult) for part in ast.walk(statement))
+        and has(statement, ast.Mult, ast.MatMult)
         and (isinstance(statement, ast.AugAssign) or isinstance(statement.value, ast.BinOp))
         and root_name(target_of(statement)) not in source.shared_names()
     ]
@@ -266,7 +270,7 @@ def elements_of(source: Source, array: str) -> set[str]:
     """The names under which a kernel has elements of an array: its own, tiles, variables."""
     names = {array} | source.staged(array)
     for statement in statements_of(source):
-        read = {root_name(e) for e in ast.walk(statement.value) if isinstance(e, ast.Subscript)}
+        read = {root_name(part) for part in nodes_in(statement.value, ast.Subscript)}
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             names |= {statement.targets[0].id} if read & names else set()
     return names
@@ -274,20 +278,17 @@ def elements_of(source: Source, array: str) -> set[str]:
 
 def exponentials_of(source: Source) -> list[ast.Call | ast.BinOp]:
     """Calls of an exponential function, and powers whose exponent is no bare number."""
-    powers: list[ast.Call | ast.BinOp] = [
+    powers = [
         node
-        for node in source.walk()
-        if isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Pow)
-        and not isinstance(node.right, ast.Constant)
+        for node in source.all(ast.BinOp)
+        if isinstance(node.op, ast.Pow) and not isinstance(node.right, ast.Constant)
     ]
-    found = [*_calls(source, EXPONENTIALS), *powers]
-    return sorted(found, key=lambda node: node.lineno)
+    return sorted([*_calls(source, EXPONENTIALS), *powers], key=lambda node: node.lineno)
 
 
 def _takes(source: Source, node: ast.AST, made: set[str | None]) -> bool:
     """Does an expression read an element, or what is made of such variables directly?"""
-    if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):
+    if has(node, ast.Subscript):
         return True
     values = (source.value_of(name) for name in names_in(node))
     direct = chain([node], (value for value in values if value is not None))
@@ -311,7 +312,7 @@ def _divisor_sums(source: Source) -> Sequence[ast.stmt]:
                 assignment
                 for name in names
                 for assignment in source.assignments(name)
-                if any(isinstance(part, ast.Add) for part in ast.walk(assignment))
+                if has(assignment, ast.Add)
             ]
             in_loops = [grow for grow in grows if source.loops_around(grow)]
             if grows:
@@ -326,9 +327,7 @@ def _orders(test: ast.expr) -> bool:
 
 
 def _calls(source: Source, functions: set[str]) -> list[ast.Call]:
-    calls = [node for node in source.walk() if isinstance(node, ast.Call)]
-    found = [node for node in calls if names_in(node.func) & functions]
-    return sorted(found, key=lambda node: node.lineno)
+    return [call for call in source.all(ast.Call) if names_in(call.func) & functions]
 
 
 def _line(nodes: Sequence[ast.expr] | Sequence[ast.stmt]) -> int | None:
@@ -424,7 +423,7 @@ def integer_place(at: Evidence, details: list[str]) -> int | None:
             if called & INTEGERS or arrays:
                 return node.lineno
     for statement in at.source.additions():
-        if any(isinstance(part, ast.FloorDiv) for part in ast.walk(statement)):
+        if has(statement, ast.FloorDiv):
             return statement.lineno
     for node in at.source.walk():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
@@ -446,7 +445,7 @@ def _is_element(node: ast.AST, names: Sequence[str]) -> bool:
 
 def chosen_place(at: Evidence, details: list[str]) -> int | None:
     """The last test within a loop that chooses a number or who stores one; else the store."""
-    tests = [node for node in at.source.walk() if isinstance(node, (ast.If, ast.IfExp))]
+    tests = at.source.all(ast.If, ast.IfExp)
     lines = [node.test.lineno for node in tests if at.source.loops_around(node)]
     return max(lines) if lines else store_place(at, [])
 

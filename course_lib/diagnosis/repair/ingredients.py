@@ -17,6 +17,7 @@ from course_lib.diagnosis.source.tree import (
     indices_of,
     names_bound,
     names_read,
+    nodes_in,
     walk,
     wide_accesses,
 )
@@ -212,8 +213,8 @@ class Ingredients:
         """That each index in a part of the text lies inside its array, as texts."""
         found = {
             f"{ast.unparse(index)} < {ast.unparse(part.value)}.shape[{axis}]"
-            for part in ast.walk(node)
-            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+            for part in nodes_in(node, ast.Subscript)
+            if isinstance(part.value, ast.Name)
             for axis, index in enumerate(indices_of(part))
             if part.value.id in self.arrays and self.is_whole(index)
         }
@@ -269,11 +270,11 @@ def named(name: str) -> ast.Name:
 
 def _made_of_sizes(tree: ast.FunctionDef) -> frozenset[str]:
     """The variables that are worked out from shapes and constants alone, and never changed."""
-    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
+    assigned = nodes_in(tree, ast.Assign, ast.AugAssign)
     variables = names_bound(tree)
     changed = frozenset().union(
         *(names_bound(node) for node in assigned if isinstance(node, ast.AugAssign)),
-        *(names_bound(node.target) for node in ast.walk(tree) if isinstance(node, ast.For)),
+        *(names_bound(loop.target) for loop in nodes_in(tree, ast.For)),
     )
     found: frozenset[str] = frozenset()
     for node in assigned:

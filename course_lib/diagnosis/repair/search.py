@@ -32,7 +32,7 @@ from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.source.tree import Path, walk
+from course_lib.diagnosis.source.tree import Path, variables_in, walk
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.typings import Typing
@@ -276,7 +276,7 @@ class Search:
         deviation = CommonDeviation.of(outcome.values[wrong], outcome.expected[wrong])
         for typing in self.own_functions(typing_for(self.kernel, self.arguments(trial))):
             kernel = typing.kernel
-            written = {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}
+            written = variables_in(kernel.tree)
             constants = [
                 name
                 for name, value in kernel.namespace.items()

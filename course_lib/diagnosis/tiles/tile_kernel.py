@@ -20,7 +20,7 @@ from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.source.tree import last_name, names_bound
+from course_lib.diagnosis.source.tree import last_name, names_bound, nodes_in
 from course_lib.diagnosis.tiles.tile_launches import (
     STEPS_OF_ALL_CHANGES,
     STEPS_WITH_AN_IDEA,
@@ -203,11 +203,7 @@ class TileCause:
     def last_store(self) -> int:
         """The line where wrong numbers show: of the last store, or of the variable stored there."""
         tree = self.kernel.function.tree
-        stores = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and last_name(node.func) in STORES
-        ]
+        stores = [node for node in nodes_in(tree, ast.Call) if last_name(node.func) in STORES]
         if not stores:
             return tree.lineno
         store = max(stores, key=lambda node: node.lineno)
@@ -215,9 +211,8 @@ class TileCause:
         stored = (named or store.args or [store])[-1]
         lines = [
             node.lineno
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Assign)
-            and isinstance(stored, ast.Name)
+            for node in nodes_in(tree, ast.Assign)
+            if isinstance(stored, ast.Name)
             and node.lineno < store.lineno
             and stored.id in names_bound(node)
         ]

@@ -16,6 +16,7 @@ from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import Ingredients
 from course_lib.diagnosis.repair.of_tiles import TileChanges
+from course_lib.diagnosis.source.tree import variables_in
 from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
@@ -297,7 +298,7 @@ def _edits(launcher: TileLauncher, kernel: EmulatedTiles, seen: Types) -> Iterat
         arrays = function.parameters[: len(task.parameters)] if function.is_kernel else ()
         axes = [1 if function.language == "triton" else len(entries.axes(each))
                 for each in task.shapes]  # fmt: skip
-        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        named = variables_in(tree)
         numbers = (*numbers, *(k for k, v in program.constants.items() if type(v) is int))
         source = Kernel(function.name, function.parameters, tree, "", 1, {})
         typing = Typing(source, seen)
