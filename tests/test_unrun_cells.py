@@ -33,6 +33,7 @@ def test_a_cell_from_the_middle_of_a_notebook_says_what_to_do() -> None:
         "@cuda.jit\ndef f(x):\n    x[0] = 1": "cuda is not defined yet in this session",
         "import course_lib\ncourse_lib.check('add_ten', add_ten)": "run the cell that defines it",
         "course_lib.check('mat_add', mat_add)": "mat_add is not defined yet",
+        "course_lib.predict('02-first-broken', a)": 'answer to a question, put it in quotes: "a"',
     }
     for said, starts in zip(shown(LOAD, *cells)[1:], cells.values(), strict=True):
         assert len(said) == 1 and starts in said[0] and "Run All Above" in said[0]

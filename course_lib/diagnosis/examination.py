@@ -14,7 +14,7 @@ from course_lib.curriculum import Exercise
 from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, LaunchConfiguration, choices, missing, source_of
 from course_lib.diagnosis.costs import requirements
-from course_lib.diagnosis.explained import with_causes
+from course_lib.diagnosis.explained import at_its_mapping, with_causes
 from course_lib.diagnosis.faults import symptoms
 from course_lib.diagnosis.faults.traced import depends_on_rounding, faults_of
 from course_lib.diagnosis.launcher import Launcher
@@ -360,8 +360,12 @@ class Examination:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks
         for.
         """
-        costs = requirements.judge(self.exercise, self.launcher.measured(exact))
-        costs = [self.launcher.seen_in(exact, cost, is_told=False) for cost in costs]
+        costs = [
+            self.launcher.seen_in(
+                exact, at_its_mapping(self.launcher, cost, exact, trials), is_told=False
+            )
+            for cost in requirements.judge(self.exercise, self.launcher.measured(exact))
+        ]
         if not _has_errors(costs):  # then where tiles are partial
             for trial in trials:
                 if trial.case.counted and trial.right and not _has_errors(costs):
@@ -370,8 +374,11 @@ class Examination:
                     costs += [
                         self.launcher.seen_in(trial, finding, is_told=far) for finding in found
                     ]
-        # In a task, what is not asked for is not yet anybody's worry.
-        return [cost for cost in costs if cost.severity == "error" or self.exercise.is_graded]
+        # In a task, what is not asked for is not yet anybody's worry; a store that only the next
+        # one overwrites is a slip at any time.
+        if self.exercise.is_graded:
+            return costs
+        return [c for c in costs if c.severity == "error" or c.code == "excess-global-traffic"]
 
     def tried(self, trial: Trial) -> Tried:
         """A launch as the student reads of it."""

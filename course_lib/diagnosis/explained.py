@@ -40,7 +40,7 @@ from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import Line, Sentence, with_values
+from course_lib.wording.sentences import Line, Sentence, facts_of, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
@@ -53,6 +53,8 @@ OF_THE_NUMBERS = {"before": "uninitialised-read", "not meant": "wrong-index"}
 MOST_LOOKED_AT = 3  # launches, beside the exact one, for an idea
 # A change there says more than what the numbers equal.
 OF_A_PLACE = ("wrong-loop-bound", "wrong-index", "wrong-bounds-check")
+OF_LANES = ("uncoalesced-load", "uncoalesced-store", "bank-conflict")
+STEPS_OF_COSTS = 20_000  # for the changes that may avoid one
 UNFILLED = "uninitialised-read"
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
@@ -69,6 +71,20 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
         return [better, *(each for each in found if each.severity != "error")]
     return [better if each is first else explanation.at_its_store(each) for each in found]
+
+
+def at_its_mapping(
+    launcher: Launcher, cost: Finding, exact: Trial, trials: Sequence[Trial]
+) -> Finding:
+    """A cost of how lanes meet memory, told where one change would end it, if one would."""
+    if cost.code not in OF_LANES or cost.severity != "error":
+        return cost
+    edit = Search(launcher, trials, steps=STEPS_OF_COSTS).without_cost(cost.code, exact)
+    if edit is None or edit.line == cost.line:
+        return cost
+    said = tell.says("shows elsewhere", line=Line(cost.line or 0), seen=cost.message)
+    message = tell.says("one change for a cost", seen=said, says=said_of(edit)[0])
+    return replace(cost, message=message, line=edit.line, other_line=cost.line)
 
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
@@ -112,7 +128,24 @@ class CauseSearch:
             return self.unexplained()
         if self.seen.code == UNFILLED:
             return self.at_its_store(self.seen)
+        line = self.line_of_index() if self.seen.code in OUTSIDE else None
+        if line and self.seen.line not in (line, None):
+            seen = tell.says("shows elsewhere", line=Line(self.seen.line), seen=self.seen.message)
+            return replace(self.seen, message=seen, line=line, other_line=self.seen.line)
         return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
+
+    def line_of_index(self) -> int | None:
+        """Where the index of an access that leaves an array comes from, if it is one variable that
+        serves nothing else, or counts a loop: the test around it, or a larger array, mends nothing.
+        """
+        source, place = self.launcher.source, facts_of(self.seen.message).get("place")
+        axes = place[:1] if isinstance(place, tuple) else ()
+        accesses = source.accesses(
+            array_of(self.seen.cell), self.seen.code == "out-of-bounds-write"
+        )
+        there = [access for access in accesses if access.lineno == self.seen.line]
+        lines = {source.origin_of_index(access, axes) for access in there}
+        return lines.pop() if len(lines) == 1 else None
 
     def at_its_store(self, seen: Finding) -> Finding:
         """A read of an empty cell where that should have been filled; others as they are."""

@@ -141,7 +141,8 @@ def _sets(target: ast.expr, names: set[str]) -> bool:
 
 def mask_place(at: Evidence, details: list[str]) -> int | None:
     """The test within a loop that keeps what does not exist out of a sum, or the line of the number
-    that it gives; where there is none, where scores are scaled, or else where a weight is made."""
+    that it gives; where there is none, where scores are scaled or staged, or else where a weight is
+    made."""
     tests = at.source.all(ast.If, ast.IfExp)
     for node in sorted(tests, key=lambda node: node.test.lineno):
         moves = any(root_name(part) in at.names for part in nodes_in(node, ast.Subscript))
@@ -153,7 +154,13 @@ def mask_place(at: Evidence, details: list[str]) -> int | None:
                     return given.lineno
             return node.test.lineno
     scaled = [each for each in statements_of(at.source) if _scales_numbers(at.source, each)]
-    return _line(scaled[:1]) if scaled else exponential_place(at, [at.names[1]])
+    if scaled:
+        return _line(scaled[:1])
+    weight = exponential_place(at, [at.names[1]])
+    weights = [call for call in exponentials_of(at.source) if call.lineno == weight]
+    read = {root_name(node) for call in weights for node in ast.walk(call)}
+    staged = [name for name in at.source.shared_names() if name in read]
+    return min(at.source.store_lines(staged), default=weight)
 
 
 def _scales_numbers(source: Source, statement: Statement) -> bool:

@@ -281,4 +281,6 @@ def _right_where(
         return ["right where the blocks divide all sizes"]
     if len(right) == usual:
         return [f"right on all {usual} usual launches"]
+    if not wrong and right:  # the others would have taken too long, or what they show is known
+        return [f"right on the launches that could be tried, {len(right)} of {usual}"]
     return [f"right on {len(right)} of {usual} launches"] if right else []

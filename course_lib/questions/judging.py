@@ -65,6 +65,8 @@ def read(question: Question, given: object) -> str | float:
         raise CannotRead("Put your answer in place of the three dots.")
     text = str(given).strip()
     if isinstance(question, Choose):
+        if not isinstance(given, str):
+            raise CannotRead('Write the letter of your choice in quotes, for example "a".')
         letter = text.casefold().strip("().\"' ")
         return _one_of(letter, list(question.lettered()), "choice", given)
     if isinstance(question, WhichLine):

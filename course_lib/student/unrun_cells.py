@@ -19,6 +19,7 @@ from course_lib.student import front_end
 FIRST_NAMES = frozenset(
     "course_lib np math cuda float32 float64 int32 figures intrinsics plt numba".split()
 )
+LETTERS = frozenset("abcdef")  # of a question's choices
 CLOSE = 0.75  # how much of two names is alike, where one is mistyped for the other
 _CONFIG = Path("etc/ipython/ipython_config.py")  # below a Python's prefix; IPython reads it there
 _CONFIG_TEXT = f"""\
@@ -63,10 +64,10 @@ def what_to_do(name: str, bound: Collection[str]) -> str:
     first = name in FIRST_NAMES or "course_lib" not in bound
     if not first and difflib.get_close_matches(name, bound, n=1, cutoff=CLOSE):
         return ""
-    return (
-        f"{name} is not defined yet in this session: run the cells above first "
-        "(Run ▸ Run All Above Selected Cell)."
-    )
+    choice = f'If {name} is your answer to a question, put it in quotes: "{name}". Otherwise, '
+    missing = f"{name} is not defined yet in this session"
+    run = "run the cells above first (Run ▸ Run All Above Selected Cell)."
+    return f"{missing}. {choice}{run}" if name in LETTERS else f"{missing}: {run}"
 
 
 def _show(

@@ -81,7 +81,7 @@ def test_a_verdict_has_the_reason_of_its_answer(question, given, right, why):
     (BYTES, float("nan"), "not a number"),
     (BYTES, ..., "in place of the three dots"),
     (LETTER, "c", "There are: a, b"),
-    (LETTER, 7, "no choice '7'"),
+    (LETTER, 7, "the letter of your choice in quotes"),
     (WORD, "", "quotation marks"),
     (LINE, 2, "There are: 1, 3, 4 (blank lines"),
     (LINE, "the third", "no line 'the third'"),

@@ -21,7 +21,7 @@ from course_lib.diagnosis.costs.transactions import (
     narrow_accesses,
     register_reuse,
 )
-from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
+from course_lib.diagnosis.costs.words import NEED, PROBLEM, tell
 from course_lib.diagnosis.launches.trail import (
     ROOM,
     WARP,
@@ -286,7 +286,7 @@ def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Fi
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """A running result that goes to global memory and back, again and again."""
+    """A running result that goes to global memory, and perhaps back, again and again."""
     name, letter = measured.names[-1], exercise.output
     traffic = measured.profile.arrays[name]
     elements = math.prod(traffic.shape)
@@ -296,9 +296,8 @@ def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Find
         count / elements for count in (traffic.stored_elements, traffic.loaded_elements)
     )
     line = _busiest(traffic.stored_at)
-    read_too = say(READ_TOO, times=f"{read:.4g}") if read >= 1 else ""
-    words = {"letter": letter, "written": f"{written:.4g}", "read_too": read_too}
-    yield tell("running result", line, **words)
+    words = {"letter": letter, "written": f"{written:.4g}", "read": f"{read:.4g}"}
+    yield tell("running result" if read >= 1 else "stored too often", line, **words)
 
 
 def _atomics(measured: Measured) -> Iterator[Finding]:

@@ -19,7 +19,6 @@ NEED = {
     "enough": "{needed} would be enough",
     "none": "no thread needs what another thread wrote",
 }
-READ_TOO = " and read {times} times"
 # Of loads and of stores.
 AT_EDGES = (
     "Where the blocks extend past the edges of {letter} ({sizes}), the {verb}s {to} "
@@ -176,9 +175,15 @@ tell = Words(
         ),
         "running result": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is written {written} times{read_too}, because the "
-            "running result goes to global memory again and again.",
+            "Each element of {letter} is written {written} times and read {read} times, because "
+            "the running result goes to global memory again and again.",
             "Where else could a thread keep a number that only it needs until the end?",
+            "warning",
+        ),
+        "stored too often": Wording(
+            "excess-global-traffic",
+            "Each element of {letter} is written {written} times, and only the last value counts.",
+            "From which line on does a thread have its whole result?",
             "warning",
         ),
         # Registers.

@@ -96,8 +96,8 @@ LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 def explain_divergence(each: Finding, source: Source) -> Finding:
-    """A barrier that not all threads reach, at the branch, the loop or the exit that parts them; a
-    `syncthreads` in a branch is itself in the wrong place."""
+    """A barrier that not all threads reach, at the exit that parts them or at what they call; a
+    `syncthreads` in a branch or loop is itself in the wrong place."""
     line = None
     if len(each.threads) > 1:
         gone = facts_of(each.message).get("why") == "has already returned"
@@ -107,8 +107,12 @@ def explain_divergence(each: Finding, source: Source) -> Finding:
     barrier = source.at_line(each.line or 0)
     is_plain = barrier and names_in(barrier) & {"syncthreads", "syncwarp"}
     around = source.ancestors(barrier) if barrier and is_plain else ()
-    branches = {node.test.lineno for node in around if isinstance(node, ast.If)}
-    at = each.line if line in branches else line
+    heads = {
+        node.iter.lineno if isinstance(node, ast.For) else node.test.lineno
+        for node in around
+        if isinstance(node, ast.If | ast.For | ast.While)
+    }
+    at = each.line if line in heads else line
     return tell.again("parted", each, at, line=Capital(Line(line)))
 
 

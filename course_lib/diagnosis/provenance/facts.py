@@ -39,8 +39,9 @@ def _follows(right: Array, u: Array) -> bool:
 
 Place = tuple[int, ...]
 FactKind = Literal[
-    "not finite", "unwritten", "before", "start", "moved", "reads other", "missing", "only",
-    "surplus", "times", "independent", "weighted", "paired", "alias", "not meant", "foreign",
+    "not finite", "unwritten", "unused", "before", "start", "moved", "reads other", "missing",
+    "only", "surplus", "times", "independent", "weighted", "paired", "alias", "not meant",
+    "foreign",
 ]  # fmt: skip
 # Which terms of a sum.
 TermsKind = Literal["first", "last", "from", "up to", "every", "stretch", "scattered"]
@@ -247,7 +248,11 @@ def _together(
     [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
     [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
     agreed = terms if often >= MOST_OF * len(seen) else None
-    return replace(first, share=share, terms=agreed, factor=factor)
+    kind, cell = first.kind, first.right
+    unused = np.asarray(table.should.any(axis=1) & ~table.depends.any(axis=1))
+    if kind == "missing" and agreed is None and (table.should <= table.depends)[~unused].all():
+        kind, cell = "unused", _first(table, unused)
+    return replace(first, kind=kind, right=cell, share=share, terms=agreed, factor=factor)
 
 
 def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | None:

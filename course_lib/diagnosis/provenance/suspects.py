@@ -116,6 +116,13 @@ class Suspects(TextPlaces):
                 yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
                 yield from lines_of(self.source.loops())
+            case "unused":
+                yield from self._helpful_tests()
+                loads.sort(key=lambda load: not variables_in(load) & {*fact.arrays})
+                yield from self._tests(loads)
+                yield from self._loops(loads)
+                yield from self._accesses(loads, fact)
+                yield from self._definitions(loads)
             case "independent" if fact.is_of_nothing:
                 yield from self._helpful_tests()
                 if self.found.wrong.all():
@@ -177,8 +184,9 @@ class Suspects(TextPlaces):
 
     def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:
         """What leaves elements out: an index that lacks the block, the loops and the numbers behind
-        it; of the axis along which whole slabs are unwritten first."""
-        indices = self._by_axis(stores, self._unwritten_axes())
+        it."""
+        accesses = self._by_axis(stores, self._unwritten_axes())
+        indices = [index for index in accesses if index not in stores] or accesses
         behind = [self.source.everything_behind(index) for index in indices[:1]]
         if self._are_whole_tiles and behind and not behind[0] & BLOCK:
             used = variables_in(indices[0])
@@ -278,11 +286,11 @@ class Suspects(TextPlaces):
         )
 
     def _unwritten_axes(self) -> list[int]:
-        """The axes along which whole slabs are unwritten come first."""
+        """The axes along which whole slabs are unwritten; all, where there are none."""
         written = ~self.found.unwritten.reshape(self.found.shape)
         axes = range(written.ndim)
         others = [tuple(each for each in axes if each != axis) for axis in axes]
-        return sorted(axes, key=lambda axis: bool(written.any(axis=others[axis]).all()))
+        return [axis for axis in axes if not written.any(axis=others[axis]).all()] or [*axes]
 
     def _careless_fillings(self, fact: Fact) -> Iterator[int]:
         """Where a cell of an input is put into several cells of a tile, in every step or block."""

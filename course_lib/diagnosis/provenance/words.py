@@ -64,6 +64,11 @@ TOLD: dict[FactKind, tuple[str, str, str]] = {
         "{element} holds only a part of its sum: {terms} there, and the rest is missing.",
         "What happens to the sum from one step to the next?",
     ),
+    "unused": (
+        "wrong-bounds-check",
+        "Nothing depends on {right}, but {element} should.",
+        "Which thread should load {right}, and what keeps it from doing so?",
+    ),
     "surplus": (
         "wrong-loop-bound",
         "{element} was computed with {read}, which does not belong there.",

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.expressions import (
@@ -65,6 +65,26 @@ def both_indices_off(function: Ingredients) -> Iterator[Edit]:
                     for number, index in enumerate(node.elts)
                 }
                 yield function.values("off by one", 2, new)
+
+
+def split_the_other_way(function: Ingredients) -> Iterator[Edit]:
+    """`t // 8` and `t % 8` exchanged, also with another number: which of two indices changes from
+    one thread to the next."""
+    groups: dict[tuple[str, type[ast.operator]], list[tuple[ast.BinOp, Path]]] = defaultdict(list)
+    for node, path in function.nodes:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv | ast.Mod):
+            groups[ast.unparse(node.left), type(node.op)].append((node, path))
+    for (text, operator), quotients in groups.items():
+        remainders = groups.get((text, ast.Mod), ()) if operator is ast.FloorDiv else ()
+        for (one, here), (two, there) in product(quotients, remainders):
+            if ast.dump(one.right) == ast.dump(two.right):
+                line = min(function.line(here), function.line(there))
+                for number in {ast.unparse(one.right), *map(str, function.numbers)}:
+                    new = {
+                        here: expression(f"{text} % {number}"),
+                        there: expression(f"{text} // {number}"),
+                    }
+                    yield function.values("split", 2, new, line)
 
 
 def _lacking_on_both_axes(function: Ingredients) -> Iterator[tuple[str, str, str]]:
@@ -163,6 +183,7 @@ def edits_of(
         *registers_exchanged(function, [()], 2),
         *on_both_axes(function),
         *both_indices_off(function),
+        *split_the_other_way(function),
         *alike_comparisons(function),
         *alike_numbers(function),
         *elements_exchanged(function),

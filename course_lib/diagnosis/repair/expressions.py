@@ -93,6 +93,8 @@ def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterato
             yield "number", 2, ast.Constant(other)
         for name in function.whole_at(path):
             yield "number varies", 2, name
+        for size in function.sizes if isinstance(function.at[path[:-1]], ast.Compare) else ():
+            yield "number varies", 2, size
 
 
 def _is_axis(function: Ingredients, path: Path) -> bool:
@@ -291,6 +293,17 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
     likely = sorted({test for each in tested for test in function.tests_of_indices(each)})
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
+    if isinstance(node, ast.Compare):  # a number may have to lie between two whole ones
+        sides = [
+            side for side in (node.left, *node.comparators) if T.is_float(function.kind_of(side))
+        ]
+        ends = [f"{name}{more}" for name in function.places_at(path) for more in ("", " + 1")]
+        others += [
+            f"{ast.unparse(side)} {sign} {end}"
+            for side in sides
+            for sign in ("<", ">=")
+            for end in ends
+        ]
     for cost, clauses in ((2, likely), (3, others)):
         for clause in map(expression, clauses):
             if function.knows(clause, path):

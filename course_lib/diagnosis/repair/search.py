@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, groupby, product
@@ -58,6 +59,8 @@ MOST_BYTES = 1 << 30
 ABOUT_AS_NEAR = 1  # a change that lies this much farther may be meant as well
 ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
 IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
+OF_MAPPINGS = ("name", "axis", "exchange", "indices", "number", "split")  # of threads to elements
+MOST_MEASURED = 12  # changes whose costs are counted
 Array = np.ndarray
 
 
@@ -130,6 +133,22 @@ class Search:
         singly = self.tried([edit for edit in own if edit.kind in IN_PAIRS], wide)
         return self.first_verified(self.pairs(singly, wide), order)
 
+    def without_cost(self, code: str, exact: Trial) -> Edit | None:
+        """The smallest change of who accesses what with which an answer stays right, and the
+        launch does not have this cost any more; None if none is found."""
+        order = sorted((trial for trial in self.trials if trial.case.is_counted), key=_size)
+        edits = [edit for edit in self.edits(exact) if edit.kind in OF_MAPPINGS]
+        for trial in order[:SIFTED]:
+            edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
+        refused = self.refused_codes(self.launcher, exact)
+        for edit in self.nearest(edits)[:MOST_MEASURED]:
+            changed = self.launcher.with_kernel(edit.applied(self.kernel))
+            with suppress(KernelRejected):
+                left = self.refused_codes(changed, changed.run(exact.case))
+                if code not in left and left <= refused and self.is_right(edit, order):
+                    return edit
+        return None
+
     def larger_array(self, array: str) -> Edit | None:
         """An array of the answer's own, twice as long along each axis: if that is all it lacks.
 
@@ -198,12 +217,15 @@ class Search:
                 edits = [edit for edit in edits if edit.is_of_a_loop or edit not in wrong]
         nearest = self.nearest(edits)[:MOST_WATCHED]
         most = min(map(self.distance, nearest), default=0) + ABOUT_AS_NEAR
+        dear: list[Edit] = []
         for is_near in (True, False):  # to count a cost takes long: the near ones first
             alike = [edit for edit in nearest if (self.distance(edit) <= most) is is_near]
-            for edit in self.cheapest_first(alike, exact_of(order)):
-                if self.is_right(edit, order):
+            for edit, lacks in self.cheapest_first(alike, exact_of(order)):
+                if lacks:
+                    dear.append(edit)
+                elif self.is_right(edit, order):
                     return edit
-        return None
+        return next((edit for edit in dear if self.is_right(edit, order)), None)
 
     def nearest(self, edits: Sequence[Edit]) -> list[Edit]:
         """The changes in the order of their distance; of those of one kind in one line, each comes
@@ -215,27 +237,30 @@ class Search:
             alike[edit.kind, edit.line] += 1
         return sorted(rank, key=lambda edit: rank[edit])
 
-    def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[Edit]:
-        """The changes that the exercise's requirements do not refuse, no cheap ways out. Those
-        with which less memory traffic is asked for come first: nobody means to walk down a
-        column, or to have work done twice."""
+    def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[tuple[Edit, set[str]]]:
+        """The changes that break no requirement of the exercise, each with those still missed: no
+        cheap ways out. Those with which less memory traffic is asked for come first: nobody means
+        to walk down a column, or to have work done twice."""
         if not edits or exact is None:
-            return edits
+            return [(edit, set()) for edit in edits]
         refused = self.refused_codes(self.launcher, exact)
         traffic: dict[Edit, tuple[int, int]] = {}
+        missed: dict[Edit, set[str]] = {}
         for edit in edits:
             changed = self.launcher.with_kernel(edit.applied(self.kernel))
             try:
                 trial = changed.run(exact.case)
             except KernelRejected:  # by itself it has another type than among others
                 continue
-            if self.refused_codes(changed, trial) <= refused:
+            missed[edit] = self.refused_codes(changed, trial)
+            if missed[edit] <= refused:
                 profile = trial.profile
                 traffic[edit] = (
                     profile.global_load_sectors + profile.global_store_sectors,
                     profile.shared_load_wavefronts + profile.shared_store_wavefronts,
                 )
-        return sorted(traffic, key=lambda edit: (traffic[edit], self.distance(edit)))
+        cheapest = sorted(traffic, key=lambda edit: (traffic[edit], self.distance(edit)))
+        return [(edit, missed[edit]) for edit in cheapest]
 
     def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
         """What the exercise asks for beside a right result, and a launch lacks."""

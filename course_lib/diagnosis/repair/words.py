@@ -76,6 +76,10 @@ SAYS = {
         "How many elements of this array does the kernel use?",
     ),
     "array": ("use another array in {text}", "Which array holds what is needed here?"),
+    "split": (
+        "divide the number of the thread into its two indices in another way than {text}",
+        "Which of the two indices should change from one thread to the next?",
+    ),
     "off by one": (
         "use one more or one less than {text}",
         "Take a small case: what is {text} there, and what should it be?",

@@ -58,6 +58,21 @@ class Source(Variables):
         line = lines.pop() if len(lines) == 1 else None
         return line or access.lineno
 
+    def origin_of_index(self, access: ast.Subscript, axes: Sequence[int]) -> int | None:
+        """The line of the variable that an index is (along one axis), if a test guards this access
+        and no other reads it; or of the bound of the loop that counts it."""
+        indices = indices_of(access)
+        index = indices[axes[0]] if axes and axes[0] < len(indices) else None
+        if not isinstance(index, ast.Name):
+            return None
+        for loop in self.loops_around(access):
+            if isinstance(loop, ast.For) and index.id in names_in(loop.target):
+                return bound_line(self, loop)
+        statement = self.statement(access) or access
+        reads = [node for node in ast.walk(statement) if getattr(node, "id", "") == index.id]
+        is_guarded = bool(list(self.conditions(statement)))
+        return self._worked_out_for(index, access) if is_guarded and len(reads) == 1 else None
+
     def _worked_out_for(self, index: ast.expr, access: ast.expr) -> int | None:
         """The line of the variable that an index is, if only this line and comparisons read it."""
         if not isinstance(index, ast.Name):
