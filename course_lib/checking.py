@@ -3,7 +3,7 @@
 The steps are small and each has its place in `diagnosis`: examination.py (all launches, and the
 conclusions), problems (what to try), faults (what follows from what), provenance and repair (why a
 result is wrong, and on which line), costs (cost and tools), report.py (how it reads).
-Answers that are no kernels are judged in `functions` and `constants`.
+Answers that are no kernels are judged in `functions`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from course_lib.answer_text.refusals import (
     refuse_unknown_form,
 )
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
-from course_lib.diagnosis import constants
 from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.examination import examine_kernel
 from course_lib.diagnosis.functions import called_function
@@ -199,13 +198,13 @@ def _function_text(
 
 
 def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
-    return constants.examine(exercise, from_object(numbers))
+    return called_function.examine_numbers(exercise, from_object(numbers))
 
 
 def _constants_text(
     exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    return constants.examine(exercise, from_program(typed.program))
+    return called_function.examine_numbers(exercise, from_program(typed.program))
 
 
 def _tiles_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
@@ -241,8 +240,10 @@ FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, int], CallTable]] = {
 def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
     refuse_given(exercise, function)
     if isinstance(exercise, Task):
-        return called_function.examine(table_of(exercise), function)
-    return called_function.examine(FUNCTION_FAMILIES[exercise.family](exercise, seed), function)
+        return called_function.examine_function(table_of(exercise), function)
+    return called_function.examine_function(
+        FUNCTION_FAMILIES[exercise.family](exercise, seed), function
+    )
 
 
 JUDGES: Mapping[Kind, Judge] = {

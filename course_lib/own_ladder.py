@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Exercise
-from course_lib.diagnosis.trial import counts_of
+from course_lib.diagnosis.launches.outcome import counts_of
 from course_lib.emulator import INTERACTIVE, KernelRejected, emulate, kernel_from
 from course_lib.host import runtime
 from course_lib.problems.inputs import as_held, make_inputs

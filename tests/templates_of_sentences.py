@@ -53,7 +53,6 @@ CALLS = {
     "tell": CallPattern(1, 2, 4),
     "Finding": CallPattern(0, 2, 4),
     "rejection": CallPattern(0, 1, 3),
-    "Slip": CallPattern(0, 1, 2),
     "Wording": CallPattern(0, 1, 2, usual=ANY),
     "Hypothesis": CallPattern(1, 2, 3),
     "replace": CallPattern(-1, -1, usual=ANY),

@@ -19,7 +19,6 @@ from rows_of_a_class import SETTINGS, submission
 from sampling import marks
 from stored_answers import CHEAP
 
-from course_lib.diagnosis.slip import Slip
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.judging import batches
@@ -39,7 +38,7 @@ def _marks(number: int, mutant: Mutant) -> list[pytest.MarkDecorator]:
     return marks(number, fast=FAST_ONE_IN, slow=f"{mutant.exercise}-{mutant.name}" in FEW)
 
 
-WITH_WORDS = (Finding, Slip)
+WITH_WORDS = (Finding,)
 GIBBERISH = "Qwx vlth."
 
 
@@ -105,7 +104,7 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 DIAGNOSIS = Path(sentences.__file__).parents[1] / "diagnosis"
-SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2)}
+SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4)}
 A_WORD = re.compile(r"[A-Za-z]{2}")
 
 

@@ -12,36 +12,36 @@ from functools import cached_property
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis import answer
-from course_lib.diagnosis.answer import Answer, missing, source_of
-from course_lib.diagnosis.codes import APART, OUTSIDE, is_misaligned
+from course_lib.diagnosis.answer import Answer, LaunchConfiguration, choices, missing, source_of
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import at_its_mapping, with_causes
-from course_lib.diagnosis.faults import traced
-from course_lib.diagnosis.faults.indices import depends_on_rounding
-from course_lib.diagnosis.faults.traced import faults_of
-from course_lib.diagnosis.holds import what_holds
-from course_lib.diagnosis.launch_choice import LaunchConfiguration, choices
+from course_lib.diagnosis.faults import symptoms
+from course_lib.diagnosis.faults.traced import depends_on_rounding, faults_of
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import where
-from course_lib.diagnosis.number_patterns import (
-    cause_of,
-    written_inputs,
-    wrong_result,
-)
-from course_lib.diagnosis.real_gpu import try_on_gpu
-from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
-from course_lib.diagnosis.sizes.far_cases import DRAW, far_cases
-from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
-from course_lib.diagnosis.trial import (
+from course_lib.diagnosis.launches.outcome import (
+    APART,
+    OUTSIDE,
     Trial,
     all_meet,
     counts_of,
     exact_of,
     is_hopeless,
+    is_misaligned,
     leaves_arrays,
     right_but_for_races,
     runs_out,
+    where,
 )
+from course_lib.diagnosis.number_patterns import (
+    cause_of,
+    written_inputs,
+    wrong_result,
+)
+from course_lib.diagnosis.points import what_holds
+from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
+from course_lib.diagnosis.sizes.far_cases import DRAW, far_cases
+from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
 from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.observers.limits import Site
 from course_lib.problems.problem import Case
@@ -133,7 +133,7 @@ def _fault_of(launcher: Launcher, trial: Trial) -> Finding | None:
     for finding in faults_of(launcher, trial):
         if finding.severity == "error" and finding.code not in (
             "uninitialised-read",
-            *traced.SYMPTOMS,
+            *symptoms.SYMPTOMS,
         ):
             return finding
     return None
@@ -286,7 +286,9 @@ class Examination:
         even = exact is not None and self.is_right_where_even(exact, trials)
         held = what_holds(self.exercise, found, trials, problem, numbers_right, even, self.usual)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
-        report = make_report(self.exercise, traced.once(found), held, numbers_right, works, shares)
+        report = make_report(
+            self.exercise, symptoms.once(found), held, numbers_right, works, shares
+        )
         counts = counts_of(exact.profile) if exact else {}
         return replace(self.with_launches(report, trials), counts=counts)
 
@@ -331,16 +333,16 @@ class Examination:
         if stops:
             return stops  # whatever else was seen may follow
         overwritten = written_inputs(launcher, trials)
-        orderly = traced.is_orderly(exact_of(trials), names[-1])
+        orderly = symptoms.is_orderly(exact_of(trials), names[-1])
         shared = source.shared_names()
-        faults = traced.without_strays(faults, shared)
-        doubtful = traced.in_disorder(faults, names[-1], orderly)
+        faults = symptoms.without_strays(faults, shared)
+        doubtful = symptoms.in_disorder(faults, names[-1], orderly)
         cause = None if doubtful else limit or cause_of(launcher, trials)
-        beyond = traced.lines_beyond(faults, shared)
-        staging = source.store_lines(traced.arrays_left(faults, shared)) - beyond
+        beyond = symptoms.lines_beyond(faults, shared)
+        staging = source.store_lines(symptoms.arrays_left(faults, shared)) - beyond
         if cause and beyond and (cause.code == "wrong-formula" or cause.line in staging):
             cause = None  # what lies beyond the end of a tile is no number to go by
-        return traced.keep_causes(faults, cause, names[-1], orderly) + overwritten + warnings
+        return symptoms.keep_causes(faults, cause, names[-1], orderly) + overwritten + warnings
 
     def faults(self, trials: Sequence[Trial]) -> list[Finding]:
         """What the emulator saw in all launches, the best examples first."""
@@ -352,7 +354,7 @@ class Examination:
         # larger ones make better examples.
         apart = [finding for finding in first if finding.code == APART]
         own = self.source.own_arrays()
-        return traced.one_for_each_array([*apart, *later, *first], own)
+        return symptoms.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks

@@ -7,32 +7,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from course_lib.diagnosis.codes import OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults.unfilled import told_where_filled
-from course_lib.diagnosis.ideas import idea_behind, ideas_of
+from course_lib.diagnosis.faults.traced import told_where_filled
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import by_how_much
-from course_lib.diagnosis.number_patterns import not_finite, not_written, placed
+from course_lib.diagnosis.launches.outcome import (
+    OUTSIDE,
+    Trial,
+    array_of,
+    by_how_much,
+    exact_of,
+    is_misaligned,
+    leaves_arrays,
+    runs_out,
+    telling,
+)
+from course_lib.diagnosis.number_patterns import (
+    idea_behind,
+    ideas_of,
+    not_finite,
+    not_written,
+    placed,
+)
 from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.dependence import Experiment, experiment
-from course_lib.diagnosis.provenance.facts import (
-    BEFORE,
-    INDEPENDENT,
-    MOVED,
-    NOT_FINITE,
-    NOT_MEANT,
-    PAIRED,
-    READS_OTHER,
-    UNWRITTEN,
-    Fact,
-)
+from course_lib.diagnosis.provenance.facts import Fact
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
-from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, runs_out, telling
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
@@ -47,7 +49,7 @@ SYMPTOMS = (
     *("wrong-bounds-check", "wrong-loop-bound", "wrong-index", "hardcoded-answer"),
 )
 # Where the numbers say more than the change that mends them.
-OF_THE_NUMBERS = {BEFORE: "uninitialised-read", NOT_MEANT: "wrong-index"}
+OF_THE_NUMBERS = {"before": "uninitialised-read", "not meant": "wrong-index"}
 MOST_LOOKED_AT = 3  # launches, beside the exact one, for an idea
 # A change there says more than what the numbers equal.
 OF_A_PLACE = ("wrong-loop-bound", "wrong-index", "wrong-bounds-check")
@@ -154,7 +156,7 @@ class CauseSearch:
     def says_less(self, fact: Fact) -> bool:
         """Does this fact say less than the finding? Terms are missing in no order, or all are
         where one store replaces another."""
-        replaced = self.seen.code == "race-write-after-write" and fact.kind == INDEPENDENT
+        replaced = self.seen.code == "race-write-after-write" and fact.kind == "independent"
         return fact.is_vague or replaced
 
     @cached_property
@@ -214,14 +216,14 @@ class CauseSearch:
 
     @cached_property
     def telling(self) -> Fact | None:
-        return next((fact for fact in self.facts if fact.lines and fact.kind != NOT_FINITE), None)
+        return next((fact for fact in self.facts if fact.lines and fact.kind != "not finite"), None)
 
     @cached_property
     def exact(self) -> Trial | None:
         return exact_of(self.trials)
 
     @cached_property
-    def lost(self) -> Slip | None:
+    def lost(self) -> Finding | None:
         """What is said of numbers that are none, in the first launch that has some."""
         found = (not_finite(trial.outcome) for trial in self.trials if trial.case.is_counted)
         return next(filter(None, found), None)
@@ -252,9 +254,10 @@ class CauseSearch:
         (idea, trial), output = self.known, self.launcher.exercise.output
         message = tell.says("other numbers", output=output, says=idea.says)
         code, place = idea.code or "wrong-formula", idea.place or ("store",)
-        found = placed(self.launcher, Slip(code, message, idea.hint, place), trial)
+        told = finding(code, message, None, idea.hint)
+        found = placed(self.launcher, told, place, trial)
         fact = None if idea.place else self.telling  # which index is wrong, not all entries say
-        if fact and fact.kind in (READS_OTHER, PAIRED, MOVED):
+        if fact and fact.kind in ("reads other", "paired", "moved"):
             return replace(found, line=fact.lines[0])
         return found
 
@@ -269,10 +272,10 @@ class CauseSearch:
         code = OF_THE_NUMBERS.get(agreeing.kind, code) if agreeing else code
         idea = self.idea if self.fits(edit, code) else None
         lost = self.lost if not idea and seen.code == "wrong-result" else None
-        plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
+        plain = seen.code not in NUMBERS and fact is not None and fact.kind == "unwritten"
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
-        elif fact and fact.kind != NOT_FINITE and not plain:
+        elif fact and fact.kind != "not finite" and not plain:
             message = self.sentence_of(fact)[0]
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
@@ -294,9 +297,9 @@ class CauseSearch:
 
     def shown_by(self, fact: Fact | None, edit: Edit) -> str:
         """The code where a change does not tell: of what was seen, or what the numbers are."""
-        if self.seen.code != "wrong-result" or fact is None or fact.kind == NOT_FINITE:
+        if self.seen.code != "wrong-result" or fact is None or fact.kind == "not finite":
             return self.seen.code
-        if fact.kind == UNWRITTEN or edit.line not in fact.lines[:AGREES]:
+        if fact.kind == "unwritten" or edit.line not in fact.lines[:AGREES]:
             return facts_in_words.TOLD[fact.kind][0]
         return facts_in_words.code_of(fact, self.launcher.source, edit.line)
 
@@ -304,16 +307,17 @@ class CauseSearch:
         """What the numbers are made of, at the line to which they point first."""
         code = facts_in_words.code_of(fact, self.launcher.source, fact.lines[0])
         message, hint = self.sentence_of(fact)
-        if fact.kind == UNWRITTEN and self.exact and self.launcher.problem.starts_blank:
+        if fact.kind == "unwritten" and self.exact and self.launcher.problem.starts_blank:
             message = not_written(self.exact.outcome) or message
         return self.with_launch(finding(code, message, fact.lines[0], hint, "error"))
 
     def unexplained(self) -> Finding:
         """Wrong numbers of which only a part is known."""
         if self.lost:
-            lost, line = self.lost, next(iter(self.ranks), self.seen.line)
-            found = finding(lost.code, lost.message, line, lost.hint, "error")
-            return self.with_launch(found, has_values=True)
+            line = next(iter(self.ranks), self.seen.line)
+            return self.with_launch(
+                replace(self.lost, line=line, severity="error"), has_values=True
+            )
         return tell.again("unexplained", self.seen)
 
     def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:

@@ -11,21 +11,26 @@ from functools import cached_property, partial
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
-from course_lib.diagnosis.answer import Answer, source_of
-from course_lib.diagnosis.costs.measured import WARP, Measured
-from course_lib.diagnosis.launch_choice import (
+from course_lib.diagnosis.answer import (
+    Answer,
     LaunchConfiguration,
     Launched,
     block_passed_over,
+    source_of,
     tile_of,
 )
-from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.launches.shares import Shares
-from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
-from course_lib.diagnosis.launches.widths import Widths
+from course_lib.diagnosis.launches.outcome import Outcome, Trial
+from course_lib.diagnosis.launches.trail import (
+    WARP,
+    Journeys,
+    Measured,
+    Shares,
+    Trail,
+    TrailMaker,
+    Widths,
+)
 from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.source import Source
-from course_lib.diagnosis.trial import Trial
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.launch import Typings

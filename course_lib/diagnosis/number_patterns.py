@@ -13,16 +13,25 @@ from dataclasses import replace
 
 import numpy as np
 
+from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis import answer
-from course_lib.diagnosis.codes import OUTSIDE
-from course_lib.diagnosis.faults import traced
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.places.locate import locate
-from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, exact_of, right_in_block_0_alone, telling
+from course_lib.diagnosis.launches.outcome import (
+    OUTSIDE,
+    Outcome,
+    Trial,
+    by_how_much,
+    exact_of,
+    right_in_block_0_alone,
+    telling,
+    where,
+)
+from course_lib.diagnosis.places import locate
 from course_lib.diagnosis.words import NEVER_WRITTEN, SEEN_ON, tell
-from course_lib.wording.findings import Finding, finding
+from course_lib.problems.described import in_float64
+from course_lib.problems.problem import Problem
+from course_lib.registry.exercise import WrongIdea
+from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line, Sentence, say, with_values
 from course_lib.wording.words import element, joined
 
@@ -45,13 +54,7 @@ def not_written(outcome: Outcome) -> Sentence | None:
     return tell.says("a part not written", array=outcome.output, place=place)
 
 
-def _slip(kind: str, place: tuple[str, ...], values: str = "", /, **facts: object) -> Slip:
-    """A slip of a kind, with the place in the source to look at."""
-    found = tell(kind, None, **facts)
-    return Slip(found.code, found.message, found.hint, place, values)
-
-
-def not_finite(outcome: Outcome) -> Slip | None:
+def not_finite(outcome: Outcome) -> Finding | None:
     """Infinities, or not-a-number, out of ordinary inputs."""
     odd = ~np.isfinite(outcome.got) & ~outcome.untouched
     if not odd.any():
@@ -60,11 +63,10 @@ def not_finite(outcome: Outcome) -> Slip | None:
     name = element(outcome.output, at)
     value = float(outcome.values[at])
     kind = "not a number" if np.isnan(value) else "minus infinity" if value < 0 else "infinity"
-    words = {"name": name, "value": outcome.values[at], "operands": outcome.operands}
-    return _slip(kind, ("exponential", "first"), **words)
+    return tell(kind, None, name=name, value=outcome.values[at], operands=outcome.operands)
 
 
-def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
+def diagnose(answer: Answer, outcome: Outcome) -> Finding | None:
     """What numbers equal, whatever is computed, where that says what is wrong."""
     known = outcome.known
     if outcome.right.all() or (known.any() and outcome.right[known].all()):
@@ -73,22 +75,21 @@ def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
         return cut_numbers(answer, outcome) or whole_numbers(outcome)
 
 
-def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:
+def cut_numbers(answer: Answer, outcome: Outcome) -> Finding | None:
     """Fractions cut off, of the inputs or of the result."""
     for verb, place, values in _cut(answer, outcome):
         if not np.array_equal(values, outcome.expected) and outcome.matches(values):
-            words = {"array": outcome.output, "verb": verb, "place": place}
-            return _slip("fractions", ("integer",), **words)
+            return tell("fractions", None, array=outcome.output, verb=verb, place=place)
     return None
 
 
-def whole_numbers(outcome: Outcome) -> Slip | None:
+def whole_numbers(outcome: Outcome) -> Finding | None:
     """Nothing but whole numbers, where others belong."""
     got, expected = (each[outcome.known] for each in (outcome.values, outcome.expected))
     several = len(np.unique(got)) > 1
     if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
         return None
-    return _slip("whole numbers", ("integer",), array=outcome.output)
+    return tell("whole numbers", None, array=outcome.output)
 
 
 def _cut(answer: Answer, outcome: Outcome) -> Iterator[tuple[str, str, Array]]:
@@ -235,15 +236,11 @@ def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
 
 def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) -> Finding | None:
     """What the numbers of the most telling of the wrong launches are, of the exact one first."""
-    gaps = _has_gaps(exact)
     for trial in (exact, *sorted(wrong, key=telling)[:MOST_DIAGNOSED]):
         slip = diagnose(launcher.problem.answer, trial.outcome)
-        if slip is None or (trial is exact and gaps and slip.code == "numerical-overflow"):
-            continue
-        found = placed(launcher, slip, trial)
-        if slip.code == "integer-arithmetic" and found.line is None:
-            continue  # nothing in the text makes whole numbers
-        return found if trial is exact or not gaps or found.code in traced.LEAVES_ARRAYS else None
+        found = placed(launcher, slip, ("integer",), trial) if slip else None
+        if found and found.line is not None:  # else nothing in the text makes whole numbers
+            return found if trial is exact or not _has_gaps(exact) else None
     return None
 
 
@@ -253,10 +250,86 @@ def _has_gaps(trial: Trial) -> bool:
     return outside and bool(np.isnan(trial.outcome.got[~trial.outcome.untouched]).any())
 
 
-def placed(launcher: Launcher, slip: Slip, trial: Trial) -> Finding:
-    """A slip as a finding, with its line."""
-    trail = launcher.trail(trial.case)
-    line = locate(slip, launcher.source, trail, launcher.names, launcher.exercise.parameters)
-    found = finding(slip.code, slip.message, line, slip.hint)
-    found = launcher.seen_in(trial, replace(found, severity="error"), not trial.case.exact)
-    return replace(found, message=with_values(found.message, slip.values))
+def placed(launcher: Launcher, found: Finding, place: Sequence[str], trial: Trial) -> Finding:
+    """A finding at the line of what an idea names, with the launch that shows it."""
+    trail, names = launcher.trail(trial.case), launcher.names
+    line = locate(place, launcher.source, trail, names, launcher.exercise.parameters)
+    told = replace(found, line=line, severity="error")
+    return launcher.seen_in(trial, told, not trial.case.exact)
+
+
+# --- What an entry itself says that wrong answers compute: ideas as data, tried on the numbers ---
+
+
+ROOM = 1e-3  # of a row's largest number, by which other launches may be off an idea
+
+
+def ideas_of(exercise: Exercise, problem: Problem) -> list[WrongIdea]:
+    """What the entry says, and what is known of its kind of problem."""
+    of_the_entry = exercise.wrong_ideas if isinstance(exercise, Task) else ()
+    return [*of_the_entry, *problem.wrong_ideas()]
+
+
+def idea_behind(
+    ideas: Sequence[WrongIdea], outcome: Outcome, others: Sequence[Outcome]
+) -> WrongIdea | None:
+    """The idea that gives the numbers that came out: all of them, or none where none did.
+
+    Those of the `others`, right or wrong, must not be different ones: then it is chance.
+    """
+    if outcome.right.all():
+        return None
+    with np.errstate(all="ignore"):
+        for idea in ideas:
+            if _explains(outcome, _computed(idea, outcome), idea):
+                if not any(_contradicts(other, idea) for other in others):
+                    return idea
+    return None
+
+
+def _computed(idea: WrongIdea, outcome: Outcome) -> Array:
+    return np.asarray(idea.computes(*in_float64(outcome.inputs)))
+
+
+def _contradicts(outcome: Outcome, idea: WrongIdea) -> bool:
+    """Is there a number where the idea has clearly another one?"""
+    values = _computed(idea, outcome)
+    if not np.isfinite(values).all() or not outcome.known.any():
+        return False
+    return not _near(outcome, values, idea.room or ROOM)[outcome.known].all()
+
+
+def _explains(outcome: Outcome, values: Array, idea: WrongIdea) -> bool:
+    """Are these the numbers that came out, and no finite ones where none came out?
+
+    Where finite numbers should have, what did come was read beyond an array, or from a cell that
+    nobody has written: that is said instead. Nor do a few numbers say where the others would be.
+    """
+    lost = ~np.isfinite(outcome.got) & ~outcome.untouched
+    finite = (np.isfinite(values) | (not idea.code)) & (values != outcome.poison)
+    stored = np.broadcast_to(finite, outcome.got.shape)
+    if 2 * np.count_nonzero(stored & outcome.untouched) >= np.count_nonzero(stored) > 0:
+        return False
+    if np.isfinite(np.broadcast_to(values, lost.shape)[lost]).any():
+        return False
+    if not outcome.known.any():  # numbers that are none are like any others
+        return bool(lost.any()) and (not idea.code or idea.code == "numerical-overflow")
+    return _is_near(outcome, values, idea.room) if idea.room else outcome.matches(values)
+
+
+def _is_near(outcome: Outcome, values: Array, share: float) -> bool:
+    """Are these the numbers, up to a share of the largest of a row, and not the right ones?"""
+    near = _near(outcome, values, share)
+    with np.errstate(invalid="ignore"):
+        differs = ~(np.abs(values - outcome.expected) <= _room(outcome, values, share))
+    return bool(near[outcome.known].all() and (differs & ~outcome.untouched).any())
+
+
+def _near(outcome: Outcome, values: Array, share: float) -> Array:
+    near: Array = np.abs(values - outcome.values) <= _room(outcome, values, share)
+    return near
+
+
+def _room(outcome: Outcome, values: Array, share: float) -> Array:
+    room: Array = share * np.abs(values).max(axis=-1, keepdims=True) + 2 * outcome.tolerance
+    return room

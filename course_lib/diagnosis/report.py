@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.launch_choice import Launched
+from course_lib.diagnosis.answer import Launched
 from course_lib.diagnosis.points import earned_points
 from course_lib.wording.findings import CODES, Finding, by_importance
 from course_lib.wording.sentences import whole

@@ -22,6 +22,14 @@ WHOLE_ARRAYS = (
 MEND = "What has to be in the line above `def {name}` for Numba to make it a kernel?"
 START = "Start with the index of the element that one thread works on."
 WHOLE = "Which `//`, cast, variable or array turns fractions into whole numbers here?"
+LIMIT = "The number {number} acts as a limit here, but it does not depend on any size."
+BEYOND = "What does the kernel leave out, or do twice, when a size is larger than {number}?"
+USUAL = (
+    "The {number} in this line is right only if {axis} is {usual}. If it is "
+    "{other}, the result is wrong in {part}."
+)
+ANY_SIZE = "What could replace this number, so that any size works?"
+FLOAT64 = "This makes {line} compute in float64, but the exercise asks for float32."
 
 tell = Words(
     {
@@ -182,5 +190,87 @@ tell = Words(
             "", "{seen} One change in this line would avoid this: {says}."
         ),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
+        # --- A number in an answer that stands for a size, or limits one. ---
+        "loop": Wording(
+            "wrong-loop-bound",
+            "This loop makes at most {number} {noun}, no matter how large the problem is.",
+            "How many iterations does a larger problem need?",
+        ),
+        "axis": Wording(
+            "wrong-bounds-check",
+            "This array has room for {number} elements along one axis, no matter how large "
+            "the problem is.",
+            "What happens to the elements that do not fit?",
+        ),
+        "lanes": Wording(
+            "wrong-index",
+            "This expression gives only {number} different indices, however large the sizes are.",
+            "Which thread takes element {number}, counted from 0?",
+        ),
+        "cast": Wording(
+            "index-overflow",
+            "This type holds only numbers below {number}, but the index grows larger.",
+            "How large can the number that is converted here become?",
+        ),
+        "wrap": Wording(
+            "wrong-index",
+            "This value wraps around at {number}, but {number} does not depend on any size.",
+            BEYOND,
+        ),
+        "test": Wording("wrong-bounds-check", LIMIT, BEYOND),
+        "test of a loop": Wording("wrong-loop-bound", LIMIT, BEYOND),
+        # What comes of such a limit.
+        "wrong beyond": Wording("", "{seen} The result is wrong on {label}, in {place}."),
+        "no room": Wording("", "{what} {seen}"),
+        "not tried": Wording("", "{seen} Nothing longer than {label} was tried.", "", "warning"),
+        # A number that is right for the usual size alone.
+        "size in a test": Wording("wrong-bounds-check", USUAL, ANY_SIZE),
+        "size in a loop": Wording("wrong-loop-bound", USUAL, ANY_SIZE),
+        "size somewhere": Wording(
+            "wrong-result",
+            "The result is right if {axis} is {usual}. If it is {other}, the result is "
+            "wrong in {part}.",
+            "Which number in the kernel is right only for this size?",
+        ),
+        # --- A fault that the emulator saw, and its cause. ---
+        # Threads that wait for each other, or for ever.
+        "parted": Wording("", "{seen} {line} sends these threads down different paths."),
+        "buffers in turns": Wording(
+            "", "", "In one iteration, which buffer is filled, and which one is read?"
+        ),
+        "one of several buffers": Wording(
+            "", "", "Is this the buffer that {line} reads in this iteration? Which one is free?"
+        ),
+        "out of steps": Wording("", "The kernel needs more than {budget}."),
+        "out of steps in a loop": Wording(
+            "",
+            "The kernel needs more than {budget}. When it was stopped, it was in the loop of "
+            "{line}, in iteration {turns}. Either the loop makes too many iterations, or too few "
+            "threads share the work.",
+        ),
+        "loop without an end": Wording("", "The loop in {line} does not end within {budget}."),
+        # Cells that nobody fills.
+        "filled here": Wording(
+            "", "{seen} It is read at {read}. Only this line writes to {array}."
+        ),
+        "filled under a test": Wording(
+            "",
+            "{seen} It is read at {read}. This line fills {array}, but only where the test at "
+            "{test} holds.",
+        ),
+        # Numbers of the wrong type, and rounding.
+        "float64": Wording("", FLOAT64),
+        "float64 in an array": Wording(
+            "",
+            FLOAT64,
+            "What type are the elements of this array, and what type are the elements of A?",
+        ),
+        "rounding": Wording(
+            "wrong-result",
+            "The result, or its cost, depends on how products are rounded. A GPU may "
+            "multiply and add with a single rounding.",
+            "Does a test ask whether two numbers are equal, although they may differ by rounding?",
+            "error",
+        ),
     }
 )

@@ -222,7 +222,7 @@ class WrongIdea:
         computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
-        place: where to look for the line to blame, as diagnosis/places/locate.py has it:
+        place: where to look for the line to blame, as diagnosis/places.py has it:
             ("store",), ("sum",), ("load", "A") for the line that reads A, or ("call", "f") for the
             last one that calls f; if empty, where the numbers point to, or the store.
         code: of the finding; by the change that mends it, or "wrong-formula", if empty.

@@ -10,8 +10,8 @@ from stored_answers import right_answers_to
 
 from course_lib.curriculum import EXERCISES
 from course_lib.devices.number_formats import rounded
-from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.number_patterns import idea_behind
 from course_lib.problems.attention_ideas import online as tile_by_tile
 from course_lib.problems.attention_ideas import scores_of, softmax
 from course_lib.problems.inputs import make_inputs

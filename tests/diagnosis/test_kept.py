@@ -2,7 +2,7 @@
 
 from every_case import every_case
 
-from course_lib.diagnosis.faults.traced import keep_causes, once
+from course_lib.diagnosis.faults.symptoms import keep_causes, once
 from course_lib.wording.findings import Finding, finding
 
 READ = finding("out-of-bounds-read", "…", 3, cell="A")

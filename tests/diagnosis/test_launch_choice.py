@@ -10,10 +10,10 @@ from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.launch_choice import tile_of
+from course_lib.diagnosis.answer import tile_of
 from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.launches.outcome import Trial
 from course_lib.diagnosis.report import Report
-from course_lib.diagnosis.trial import Trial
 from course_lib.problems.problem import Case
 
 TILED = """from numba import cuda, float32

@@ -3,8 +3,8 @@
 import pytest
 
 from course_lib.curriculum import EXERCISES, TASKS
-from course_lib.diagnosis.ideas import ideas_of
-from course_lib.diagnosis.places.locate import FINDERS
+from course_lib.diagnosis.number_patterns import ideas_of
+from course_lib.diagnosis.places import FINDERS
 from course_lib.problems.table import problem_of
 
 KERNELS = [entry for entry in (*EXERCISES.values(), *TASKS.values()) if entry.kind.is_launched]

@@ -12,13 +12,12 @@ from stored_answers import wrong_answers_to
 from course_lib.answer_text import context as callers
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS
-from course_lib.diagnosis.answer import Answer, source_of
-from course_lib.diagnosis.launch_choice import choices
+from course_lib.diagnosis.answer import Answer, choices, source_of
 from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.launches.outcome import Trial
 from course_lib.diagnosis.repair.all_edits import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import SAYS, said_of
-from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate, load_program
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n\n\n"

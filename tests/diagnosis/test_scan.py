@@ -7,8 +7,8 @@ import pytest
 from sampling import few
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.number_patterns import idea_behind
 from course_lib.problems.problem import Geometry
 from course_lib.problems.scan import RUN, run_sums
 from course_lib.problems.table import problem_of

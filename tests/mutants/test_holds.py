@@ -9,10 +9,9 @@ from stored_answers import BY_COST, CHEAP, right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
-from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.examination import Examination
+from course_lib.diagnosis.launches.outcome import OUTSIDE, Trial
 from course_lib.diagnosis.report import Report
-from course_lib.diagnosis.trial import Trial
 from course_lib.emulator.profile.profile import Profile
 
 JUDGED = {**TASKS, **EXERCISES}

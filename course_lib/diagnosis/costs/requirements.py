@@ -11,15 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from course_lib.curriculum import Exercise
-from course_lib.diagnosis.costs.measured import (
-    ROOM,
-    Measured,
-    first_line,
-    severity_of,
-    traffic_of,
-)
-from course_lib.diagnosis.costs.task_costs import costs_of_its_own
+from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.transactions import (
     FLOAT_BYTES,
     bank_conflicts,
@@ -30,9 +22,19 @@ from course_lib.diagnosis.costs.transactions import (
     register_reuse,
 )
 from course_lib.diagnosis.costs.words import NEED, PROBLEM, tell
+from course_lib.diagnosis.launches.trail import (
+    ROOM,
+    WARP,
+    Journeys,
+    Measured,
+    first_line,
+    severity_of,
+    traffic_of,
+)
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
+from course_lib.registry.entry_checks import axes
 from course_lib.wording.findings import Finding
-from course_lib.wording.sentences import say
+from course_lib.wording.sentences import Line, say
 from course_lib.wording.words import counted, joined
 
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
@@ -83,26 +85,7 @@ def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:
 
     A kernel that stages tiles on even sizes alone has left out what is hard about them.
     """
-    return [*_reuse_at_edges(exercise, measured), *coalescing_at_edges(exercise, measured)]
-
-
-def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Does a block whose tiles are partial still fetch each element once, or nearly so?"""
-    if "reuse" not in exercise.points:
-        return
-    inputs = zip(
-        measured.names, exercise.parameters, measured.fetched_once, measured.at_most, strict=False
-    )
-    for name, letter, once, most in inputs:
-        traffic = traffic_of(measured.profile, name)
-        if traffic is None or traffic.loaded_elements <= most:
-            continue
-        times, least = (
-            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
-        )
-        words = {"letter": letter, "times": f"{times:.3g}", "problem": _in_problem(measured)}
-        line, enough = _busiest(traffic.loaded_at), "once" if least == 1 else f"{least:.4g} times"
-        yield tell("fetched again at edges", line, least=enough, **words)
+    return [*_reuse(exercise, measured, at_edges=True), *coalescing_at_edges(exercise, measured)]
 
 
 def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -206,26 +189,27 @@ def _fetched(measured: Measured) -> list[int]:
     return [traffic.loaded_elements for traffic in found if traffic]
 
 
-def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Does a block fetch each element once?"""
+def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> Iterator[Finding]:
+    """Does a block fetch each element once, or nearly so where its tiles are partial?"""
     if "reuse" not in exercise.points:
         return
-    inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
-    for name, letter, once in inputs:
+    kind, digits = ("fetched again at edges", 3) if at_edges else ("fetched again", 4)
+    room = [ROOM_FOR_REUSE * once for once in measured.fetched_once]
+    most = measured.at_most if at_edges else room
+    for name, letter, once, enough in zip(
+        measured.names, exercise.parameters, measured.fetched_once, most, strict=False
+    ):
         traffic = traffic_of(measured.profile, name)
         if traffic is None:
             continue  # a number
-        times, least = (
-            count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
-        )
-        line, problem = _busiest(traffic.loaded_at), _in_problem(measured)
-        if times > ROOM_FOR_REUSE * least:
-            enough = "once" if least == 1 else f"{least:.4g} times"
-            words = {"letter": letter, "times": f"{times:.4g}", "problem": problem}
-            yield tell("fetched again", line, least=enough, **words)
-        elif measured.step_tile and measured.step_tile < SMALLEST_TILE:
-            step = measured.step_tile
-            yield tell("tiny tile", line, step=step, letter=letter, least=f"{least:.4g}")
+        elements, line = math.prod(traffic.shape), _busiest(traffic.loaded_at)
+        times, least = traffic.loaded_elements / elements, f"{once / elements:.4g}"
+        if traffic.loaded_elements > enough:
+            words = {"letter": letter, "problem": _in_problem(measured)}
+            often = "once" if once == elements else f"{least} times"
+            yield tell(kind, line, least=often, times=f"{times:.{digits}g}", **words)
+        elif not at_edges and measured.step_tile and measured.step_tile < SMALLEST_TILE:
+            yield tell("tiny tile", line, step=measured.step_tile, letter=letter, least=least)
 
 
 def _busiest(elements_at: Mapping[int, int]) -> int | None:
@@ -326,3 +310,117 @@ def _atomics(measured: Measured) -> Iterator[Finding]:
     yield tell(
         "atomics", line, atomics=f"{profile.atomics:,}", elements=counted(elements, "element")
     )
+
+
+# --- What an exercise or a task asks of its copies, passes and barriers, beside a right result ---
+
+
+def costs_of_its_own(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """What is limited by a number of its own, or asked for by name, and missed by the answer."""
+    yield from _passes(exercise, measured)
+    journeys = measured.journeys or Journeys()
+    yield from _stores(journeys) if exercise.asynchronous else ()
+    yield from _waits_at_once(journeys) if exercise.overlaps else ()
+    if not isinstance(exercise, Task):
+        return
+    yield from _shared_arrays(measured) if exercise.without_shared else ()
+    yield from _reads(exercise, measured)
+    yield from _visits(exercise, measured)
+    yield from _barriers_allowed(exercise, measured) if exercise.barriers else ()
+
+
+def _shared_arrays(measured: Measured) -> Iterator[Finding]:
+    """Shared memory where the task is about what happens without it."""
+    for array in measured.profile.shared_arrays[:1]:
+        yield tell("not wanted", array.line, array=array.name)
+
+
+def _passes(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Passes of loads from shared memory, for each multiply-add of a warp."""
+    profile = measured.profile
+    multiply_adds = profile.flops / 2 / WARP
+    most = ROOM_FOR_REUSE * exercise.passes * multiply_adds
+    if not exercise.passes or profile.shared_load_wavefronts <= most:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda number: lines[number].shared_load_wavefronts)
+    there = lines[busiest]
+    found = tell(
+        "passes",
+        busiest,
+        passes=f"{profile.shared_load_wavefronts / multiply_adds:.4g}",
+        enough=f"{exercise.passes:.4g}",
+        each=f"{there.shared_load_wavefronts / there.shared_load_requests:.3g}",
+    )
+    yield tell.again("pieces apart", found) if there.shared_load_bank_conflicts else found
+
+
+def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
+    """More numbers loaded from shared memory than the task needs: a loop with idle turns."""
+    profile = measured.profile
+    if not task.reads or profile.shared_load_bytes <= task.reads * FLOAT_BYTES:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
+    around = [
+        node.lineno
+        for node in measured.source.walk()
+        if isinstance(node, ast.For | ast.While)
+        and node.lineno <= busiest <= (node.end_lineno or node.lineno)
+    ]
+    counts = {"count": profile.shared_load_bytes // FLOAT_BYTES, "enough": task.reads}
+    words = {name: f"{count:,}" for name, count in counts.items()}
+    yield tell("idle turns", min(around, default=busiest), hint=task.reads_hint, **words)
+
+
+def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
+    """Numbers that are loaded from global memory again and again, where once is the point."""
+    for name, letter in zip(measured.names, task.parameters, strict=True):
+        traffic = measured.profile.arrays.get(name)
+        if letter not in task.visits or traffic is None:
+            continue
+        count = math.prod(traffic.shape)
+        if traffic.loaded_elements <= task.visits[letter] * count:
+            continue
+        at, times = traffic.loaded_at, f"{traffic.loaded_elements / count:.3g}"
+        line = max(at, key=lambda each: (at[each], each), default=None)
+        kind = "visited again" if task.visits[letter] else "read back"
+        yield tell(kind, line, count=count, array=letter, times=times)
+
+
+def _stores(journeys: Journeys) -> Iterator[Finding]:
+    """Shared memory that threads fill themselves, so that every number takes a register."""
+    if journeys.stored is not None:
+        yield tell("stored by threads", journeys.stored)
+
+
+def _waits_at_once(journeys: Journeys) -> Iterator[Finding]:
+    """A tile that the block waits for at once, with nothing to do beside."""
+    if journeys.at_once is None:
+        return
+    ordered, arrived = journeys.at_once
+    kind = "copy waited for" if ordered == arrived else "stored at once"
+    yield tell(kind, arrived, line=Line(ordered))
+
+
+def _barriers_allowed(task: Task, measured: Measured) -> Iterator[Finding]:
+    """More barriers than the task allows a block."""
+    profile = measured.profile
+    each = profile.barriers / math.prod(profile.grid)
+    enough = task.barriers + _size(task.barriers_along, task, measured)
+    if each <= enough:
+        return
+    lines = profile.lines
+    last = max(number for number in lines if lines[number].barriers)
+    kind = "barriers of buffers in turns" if task.barriers_along else "barriers of buffers"
+    yield tell(kind, last, each=f"{each:.4g}", enough=enough)
+
+
+def _size(letter: str, task: Task, measured: Measured) -> int:
+    """How long an axis of the task is in this launch."""
+    for letters, name in zip(task.shapes, measured.names, strict=True):
+        traffic = measured.profile.arrays.get(name)
+        if traffic and letter in axes(letters):
+            size: int = traffic.shape[axes(letters).index(letter)]
+            return size
+    return 0

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.costs.measured import (
+from course_lib.diagnosis.costs.words import WHY, tell
+from course_lib.diagnosis.launches.trail import (
     REPEATED,
     ROOM,
     ROOM_AT_EDGES,
@@ -21,7 +22,6 @@ from course_lib.diagnosis.costs.measured import (
     first_line,
     severity_of,
 )
-from course_lib.diagnosis.costs.words import WHY, tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import indices_of, root_name
 from course_lib.wording.findings import Finding, Severity

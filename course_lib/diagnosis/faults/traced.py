@@ -1,206 +1,48 @@
-"""The faults of one launch, traced to causes where the source shows them; mere symptoms dropped."""
+"""The faults that the emulator saw, traced to causes where the source shows them.
+
+Barriers that not all threads reach, loops that take the whole budget, numbers of the wrong type,
+rounding, and cells of a shared array that nobody has filled.
+"""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE, array_of, is_misaligned
-from course_lib.diagnosis.faults import indices, thread_tests
-from course_lib.diagnosis.faults.words import tell
+from course_lib.diagnosis.faults.symptoms import without_wraps
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.trial import Trial
-from course_lib.emulator.observers.findings import touching
-from course_lib.wording.findings import Finding, by_importance
-from course_lib.wording.sentences import Line
-
-# What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
-# makes threads meet at one element; a wrong formula reads where nothing is.
-FOLLOWS = {
-    "wrong-index": (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
-    "index-overflow": (
-        *OUTSIDE,
-        *DISORDER,
-        "wrong-bounds-check",
-        "wrong-loop-bound",
-        "wrong-index",
-    ),
-    "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
-    "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
-}
-# What brings it about that an array is left, and nothing else needs to be said of it.
-LEAVES_ARRAYS = {code for code, others in FOLLOWS.items() if set(OUTSIDE) <= set(others)}
-# What only says that something is missing or wrong: dropped once a cause is known.
-SYMPTOMS = ("stale-shared-read", "incomplete-output", "numerical-overflow", "wrong-result")
-
-
-def is_orderly(exact: Any, output: str) -> bool:
-    """Did the launch on the exact shape go wrong without any fault but the store of the output?"""
-    if exact is None or exact.right:
-        return False
-    return not any(error.code in DISORDER and not _on(error, output) for error in exact.errors)
-
-
-def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
-    """What the emulator found, without those of an access whose index is negative.
-
-    Such an index means another element, counted from the end: one that nobody has written, or
-    that another thread writes.
-    """
-    wraps = {
-        (array_of(finding.cell), finding.line)
-        for finding in faults
-        if finding.code == "wrong-index" and finding.severity == "error"
-    }
-    return [
-        finding
-        for finding in faults
-        if finding.code not in ("uninitialised-read", "race-write-after-write")
-        or (array_of(finding.cell), finding.line) not in wraps
-    ]
-
-
-def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
-    """Faults without those that a store outside a tile causes in the same tile.
-
-    What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
-    hits it, too. A store that meets itself is wrong also where it stays inside.
-    """
-    left = {
-        array_of(finding.cell) for finding in faults if finding.code == "out-of-bounds-write"
-    } & tiles
-    lines = {finding.line for finding in faults if finding.code == "out-of-bounds-write"}
-    return [
-        finding
-        for finding in faults
-        if array_of(finding.cell) not in left
-        or not (
-            finding.code == "uninitialised-read"
-            or (
-                finding.code == "race-write-after-write"
-                and finding.line != finding.other_line
-                and {finding.line, finding.other_line} & lines
-            )
-        )
-    ]
-
-
-def keep_causes(
-    faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
-) -> list[Finding]:
-    """Faults of the emulator and the cause read from the numbers, without mere consequences.
-
-    `cause` is None if the numbers are right, or explain nothing. `orderly`: they were wrong where
-    all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
-    """
-    faults = once(faults)
-    explains = cause is not None and cause.code == "index-overflow"  # all that an index brings
-    if cause is None or (in_disorder(faults, output, orderly) and not explains):
-        return by_importance(_without_symptoms(faults))
-    if cause.code in SYMPTOMS:
-        return by_importance(_without_symptoms([*faults, cause]))
-    follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
-    if orderly:
-        follows += ("uninitialised-read",)
-    kept = [finding for finding in faults if finding.code not in follows]
-    return by_importance(once([cause, *kept]))
-
-
-def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
-    """Those of these arrays that an access leaves."""
-    return {array_of(finding.cell) for finding in faults if finding.code in OUTSIDE} & set(arrays)
-
-
-def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
-    """The lines of accesses that leave one of these arrays."""
-    return {
-        finding.line
-        for finding in faults
-        if finding.code in OUTSIDE and array_of(finding.cell) in arrays
-    }
-
-
-def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
-    """Is there a fault that makes every number doubtful?"""
-    return any(
-        is_misaligned(finding)
-        or (
-            finding.severity == "error"
-            and finding.code in DISORDER
-            and not _on(finding, output)
-            and not (orderly and finding.code == "uninitialised-read")
-        )
-        for finding in faults
-    )
-
-
-def _on(each: Finding, array: str) -> bool:
-    """Is the finding about this array?"""
-    return array_of(each.cell) == array
-
-
-def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
-    """Drop what only follows, unless there is nothing else."""
-    errors = [finding for finding in findings if finding.severity == "error"]
-    symptoms: tuple[str, ...] = SYMPTOMS
-    if any(finding.code == "barrier-divergence" for finding in errors):
-        symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
-    causes = [finding for finding in errors if finding.code not in symptoms]
-    if not causes:
-        lowest = min(errors, key=lambda finding: SYMPTOMS.index(finding.code), default=None)
-        return [finding for finding in findings if finding.severity != "error" or finding is lowest]
-    return [finding for finding in findings if finding.severity != "error" or finding in causes]
-
-
-def once(findings: Iterable[Finding]) -> list[Finding]:
-    """The first finding of each code and line; a later one of the same adds nothing.
-
-    Of barriers that not all threads reach, the first is to blame: once the threads of a block are
-    apart, they miss the later ones as well. Of cells that are overwritten too early, the line
-    that still reads them names the race. A race of the same threads, lines and cell is the same.
-    """
-    seen: dict[tuple[str, int | None], Finding] = {}
-    races: set[object] = set()
-    # What is harmless in one launch may be an error in another one.
-    for finding in sorted(findings, key=lambda each: each.severity != "error"):
-        line, other_line = touching(finding)
-        if finding.code.startswith("race-"):
-            race = (
-                finding.code,
-                frozenset((line, other_line)),
-                finding.cell,
-                finding.threads,
-                finding.blocks,
-            )
-            if race in races:
-                continue
-            races.add(race)
-        if finding.code == "barrier-divergence":
-            line = None
-        if finding.code == "race-write-after-read":
-            line = other_line
-        seen.setdefault((finding.code, line), finding)
-    return list(seen.values())
-
-
-def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[Finding]:
-    """Of the accesses outside an array that the kernel makes itself the first one; a write first.
-
-    Where an array is too small, or filled with the wrong index, all the others only follow.
-    """
-    outside = [finding for finding in faults if finding.cell in own and finding.code in OUTSIDE]
-    first: dict[str, Finding] = {}
-    for finding in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
-        first.setdefault(finding.cell, finding)
-    return [
-        finding for finding in faults if finding not in outside or finding is first[finding.cell]
-    ]
-
-
-# --- From what the emulator found to causes -------------------------------------------------------
-
+from course_lib.diagnosis.launches.outcome import (
+    APART,
+    OUTSIDE,
+    Trial,
+    array_of,
+    counts_of,
+    exact_of,
+)
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.search import Search
+from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.tree import (
+    names_in,
+    outside,
+    part_of,
+    root_name,
+    target_of,
+    walk,
+    wide_accesses,
+)
+from course_lib.diagnosis.words import tell
+from course_lib.emulator import KernelRejected, OpenLoop
+from course_lib.emulator.inference.infer import all_typings
+from course_lib.emulator.language.intrinsics import Cast
+from course_lib.emulator.language.typings import Typing
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Capital, Line, facts_of
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
@@ -222,13 +64,11 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         if finding.code in launcher.exercise.forgiven:
             continue
         if finding.code == "float64-arithmetic":
-            finding = indices.explain_float64(finding, launcher.source)
+            finding = explain_float64(finding, launcher.source)
         if finding.code == "timeout":
-            finding = thread_tests.explain_timeout(
-                finding, trial.profile.stopped_in, launcher.budget_of(trial)
-            )
+            finding = explain_timeout(finding, trial.profile.stopped_in, launcher.budget_of(trial))
         if finding.code == APART:
-            finding = thread_tests.explain_divergence(finding, launcher.source)
+            finding = explain_divergence(finding, launcher.source)
         finding = about_buffers(launcher.exercise, finding, bool(trial.profile.barriers))
         is_shown = finding.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (finding.code == APART or is_shown)
@@ -246,3 +86,280 @@ def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Fin
     if found.code != "race-write-after-read" or found.other_line is None:
         return found
     return tell.again("one of several buffers", found, line=Line(found.other_line))
+
+
+# --- Barriers that not all threads reach, and loops that take the whole budget -------------------
+
+
+OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
+LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+def explain_divergence(each: Finding, source: Source) -> Finding:
+    """A barrier that not all threads reach, at the exit that parts them or at what they call; a
+    `syncthreads` in a branch or loop is itself in the wrong place."""
+    line = None
+    if len(each.threads) > 1:
+        gone = facts_of(each.message).get("why") == "has already returned"
+        line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
+    if line is None or line == each.line:
+        return each
+    barrier = source.at_line(each.line or 0)
+    is_plain = barrier and names_in(barrier) & {"syncthreads", "syncwarp"}
+    around = source.ancestors(barrier) if barrier and is_plain else ()
+    heads = {
+        node.iter.lineno if isinstance(node, ast.For) else node.test.lineno
+        for node in around
+        if isinstance(node, ast.If | ast.For | ast.While)
+    }
+    at = each.line if line in heads else line
+    return tell.again("parted", each, at, line=Capital(Line(line)))
+
+
+def _exit_line(source: Source) -> int | None:
+    """The first test that depends on the thread and lets it return from the kernel."""
+    for node in ast.walk(source.kernel):
+        if isinstance(node, ast.If) and source.everything_behind(node.test) & OWN:
+            if any(isinstance(leaf, ast.Return) for leaf in [*node.body, *node.orelse]):
+                return node.test.lineno
+    return None
+
+
+def parting_line(source: Source, line: int) -> int | None:
+    """The nearest test around or before a line, or bound of a loop, that depends on the thread."""
+    statement = source.at_line(line)
+    waiting = [statement] if statement else []
+    for node in waiting:  # grows by the calls of a device function
+        for test, place in _tests_on_the_way(source, node):
+            if source.everything_behind(test) & OWN:
+                return place
+        function = next((a for a in source.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+        if function is not None and function is not source.kernel:
+            calls = map(source.statement, source.calls_by_name(function.name))
+            waiting += [call for call in calls if call and call not in waiting]
+    return None
+
+
+def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
+    """What decides whether, and how often, a statement is reached, from the inside out."""
+    inner = node
+    for each in source.ancestors(node):
+        if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
+            yield each.test, each.test.lineno
+        yield from _ways_out(each, inner)
+        if isinstance(each, ast.While):
+            yield each.test, each.test.lineno
+        if isinstance(each, ast.For):
+            yield each.iter, each.lineno
+        inner = each
+
+
+def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
+    """Tests of a block's other statements that leave the kernel, the loop or its round.
+
+    In a loop also those behind the statement: whoever leaves there misses it in the next round.
+    """
+    for name in ("body", "orelse"):
+        statements = getattr(block, name, None)
+        if not isinstance(statements, list) or inner not in statements:
+            continue
+        place = statements.index(inner)
+        after = statements[place + 1 :] if isinstance(block, (ast.For, ast.While)) else []
+        for each in [*reversed(statements[:place]), *after]:
+            for part in ast.walk(each):
+                if isinstance(part, ast.If) and any(
+                    isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
+                ):
+                    yield part.test, part.test.lineno
+
+
+def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
+    """A kernel that took more than its budget, at the line of the loop that took it.
+
+    A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
+    work; which of the two it is cannot be told from the steps.
+    """
+    if loop is None:
+        return tell.again("out of steps", each, budget=budget)
+    kind = "out of steps in a loop" if loop.ends else "loop without an end"
+    line, turns = Line(loop.line), f"{loop.turns:,}"
+    return tell.again(kind, each, loop.line, budget=budget, line=line, turns=turns)
+
+
+# --- Numbers of the wrong type, and rounding -----------------------------------------------------
+
+
+FLOAT64 = {"float64", "double"}
+TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
+CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
+
+
+def explain_float64(each: Finding, source: Source) -> Finding:
+    """float64 arithmetic as an error (every exercise asks for float32), at the line it comes from.
+
+    A sum is float64 from its first value on: `acc = 0.0` is to blame, not `acc += ...`.
+    """
+    statement = source.at_line(each.line or 0)
+    origin = None
+    if isinstance(statement, (ast.Assign, ast.AugAssign)):
+        names = _names(statement.value) | {root_name(target_of(statement)) or ""}
+        origin = None if is_float64(statement.value) else _origin(source, names, statement)
+    each = replace(each, severity="error")
+    if origin is None:
+        return each
+    in_array = source.makes_array(source.at_line(origin))
+    kind = "float64 in an array" if in_array else "float64"
+    return tell.again(kind, each, origin, line=Line(each.line or 0))
+
+
+def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
+    """The first line that gives one of these variables a float64, or one that they are made of."""
+    known: set[str] = set()
+    while names - known:
+        known |= names
+        given = [
+            (assignment.lineno, part_of(assignment, name))
+            for name in sorted(names)
+            for assignment in source.assignments(name)
+            if assignment is not statement
+        ]
+        lines = [line for line, value in given if is_float64(value)]
+        if lines:
+            return min(lines)
+        names = set().union(*(_names(value) for _, value in given if value))
+    return None
+
+
+def _names(value: ast.expr) -> set[str]:
+    """The variables whose type an expression may have."""
+    return {node.id for node in outside(value) if isinstance(node, ast.Name)}
+
+
+def is_float64(value: ast.expr | None) -> bool:
+    """Does an expression contain float64: a bare number, or the type by its name?"""
+    if value is None:
+        return False
+    if isinstance(value, ast.Call) and names_in(value.func) & {"float32"}:
+        return False
+    if isinstance(value, ast.Call) and "array" in names_in(value.func):
+        return bool(names_in(value) & FLOAT64)  # the numbers in it are its shape
+    return any(
+        (isinstance(node, ast.Constant) and isinstance(node.value, (int, float)))
+        or (isinstance(node, (ast.Name, ast.Attribute)) and names_in(node) & FLOAT64)
+        or (isinstance(node, ast.Attribute) and node.attr in CONSTANTS)
+        for node in outside(value)
+    )
+
+
+def depends_on_rounding(
+    launcher: Launcher, trials: Sequence[Trial], unsteady: Trial | None
+) -> Finding | None:
+    """An answer that is right, or cheap, only where every product is rounded by itself.
+
+    `unsteady`: a launch that went wrong, and is right with products rounded to the nearest number.
+    """
+    exact = exact_of(trials)
+    if exact is None or not all(trial.right for trial in trials):
+        return None
+    lines = _lines_that_test_numbers(launcher)
+    seen = unsteady or (launcher.run(exact.case, either_rounding=True) if lines else exact)
+    if seen.right and counts_of(seen.profile) == counts_of(exact.profile):
+        return None
+    return launcher.seen_in(seen, tell("rounding", min(lines, default=None)), is_told=False)
+
+
+def _lines_that_test_numbers(launcher: Launcher) -> set[int]:
+    """The lines on which a number that is no integer decides what happens next."""
+    typings = [typing for one in launcher.typings.values() for typing in all_typings(one, set())]
+    return {
+        node.lineno
+        for typing in typings
+        for node in ast.walk(typing.kernel.tree)
+        if isinstance(node, ast.expr | ast.stmt)
+        if any(_is_float(typing, decide) for decide in _decides(typing, node))
+    }
+
+
+def _decides(typing: Typing, node: ast.AST) -> Iterator[ast.expr]:
+    """What a comparison, a test or a cast to an integer looks at."""
+    if isinstance(node, ast.Compare):
+        yield from (node.left, *node.comparators)
+    elif isinstance(node, TESTS):
+        yield node.test
+    elif isinstance(node, ast.BoolOp):
+        yield from node.values
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+    elif isinstance(node, ast.Call) and isinstance(typing.calls.get(node), Cast):
+        result = typing.types.get(node)
+        yield from node.args if isinstance(result, np.dtype) and result.kind in "iub" else ()
+
+
+def _is_float(typing: Typing, node: ast.expr) -> bool:
+    kind = typing.types.get(node)
+    return isinstance(kind, np.dtype) and kind.kind == "f"
+
+
+# --- Cells of a shared array that are read and that nobody has written: where they are filled ----
+
+
+MOST_LIFTED = 6  # stores whose test is left out
+
+
+def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]) -> Finding:
+    """A read of an empty cell, told at the store that should have filled it.
+
+    That is the store that does so once the test around it is left out, or the only one to the
+    array. The read may be as wrong as the store; but a tile is made for the cells that are read.
+    """
+    source, array = launcher.source, array_of(seen.cell)
+    stores = source.accesses(array, store=True)
+    shown = next((trial for trial in trials if _is_among(trial.errors, seen)), None)
+    lines = {store.lineno for store in stores}
+    is_late = "line" in facts_of(seen.hint)  # another line fills the cell, and after the read
+    if shown is None or is_late or array not in source.shared_names() or seen.line in lines:
+        return seen
+    there = {"array": array, "read": Line(seen.line or 0)}
+    told = replace(seen, other_line=seen.line)
+    for store in stores[:MOST_LIFTED]:
+        branch = next((each for each in source.ancestors(store) if isinstance(each, ast.If)), None)
+        if branch and _fills_without(branch, store, launcher, shown, seen):
+            test = Line(branch.test.lineno)
+            return tell.again("filled under a test", told, store.lineno, **there, test=test)
+    if len(lines) == 1 and not _is_passed_on(array, source):
+        return tell.again("filled here", told, stores[0].lineno, **there)
+    return seen
+
+
+def _is_passed_on(array: str, source: Source) -> bool:
+    """Is the array an argument of a call that may fill it, as an atomic operation does?"""
+    return any(
+        isinstance(argument, ast.Name) and argument.id == array
+        for node in source.walk()
+        if isinstance(node, ast.Call) and not any(wide_accesses(node))
+        for argument in node.args
+    )
+
+
+def _fills_without(
+    branch: ast.If, store: ast.AST, launcher: Launcher, trial: Trial, seen: Finding
+) -> bool:
+    """Is the cell filled once all threads take the arm of a branch in which a store stands?"""
+    holds = any(store in ast.walk(part) for part in branch.body)
+    for tree in launcher.source.functions:
+        for node, path in walk(tree):
+            if node is branch:
+                decided = {(*path, ("test", None)): ast.Constant(holds)}
+                edit = Edit("", branch.lineno, 0, tree, decided)  # type: ignore[arg-type]
+                changed = edit.applied(launcher.answer.kernel)
+                try:  # where all threads store there, they race; that says nothing of the cell
+                    profile, _ = Search(launcher, [trial]).watched(trial, changed, races=False)
+                except KernelRejected:
+                    return False
+                return not _is_among(profile.findings, seen)
+    return False
+
+
+def _is_among(findings: Iterable[Finding], seen: Finding) -> bool:
+    place = seen.code, seen.line, seen.cell
+    return any((each.code, each.line, each.cell) == place for each in findings)

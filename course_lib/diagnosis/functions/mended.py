@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from course_lib.diagnosis.functions.function_calls import Call, call
+from course_lib.diagnosis.functions.words import Call, call
 from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
-from course_lib.diagnosis.source.tree import names_bound, names_read, root_name
+from course_lib.diagnosis.source.tree import names_bound, names_read, nodes_in, root_name
 from course_lib.emulator import Kernel, KernelRejected, Record
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
@@ -56,8 +56,8 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
 def _own_functions(function: Kernel) -> dict[str, Any]:
     """Those that it calls by name and that stand beside it, read once."""
     found = {}
-    for node in ast.walk(function.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    for node in nodes_in(function.tree, ast.Call):
+        if isinstance(node.func, ast.Name):
             with suppress(KernelRejected):
                 called = function.namespace.get(node.func.id)
                 if isinstance(called, Kernel) and _stands_beside(called, function):
@@ -96,7 +96,7 @@ def _edits(
 
 def _as_typed(function: Kernel, records: Mapping[str, Record]) -> Typing:
     """A plain function's values are numbers: whole ones, as far as changes go."""
-    called = {node.func for node in ast.walk(function.tree) if isinstance(node, ast.Call)}
+    called = {node.func for node in nodes_in(function.tree, ast.Call)}
     parts = (
         node
         for node in ast.walk(function.tree)
@@ -127,7 +127,7 @@ def line_of(place: Sequence[str], function: Kernel) -> int:
 
 def _worked_out_at(function: Kernel) -> int:
     """The last return's line, or the one before it that works out all that it returns."""
-    returns = [node for node in ast.walk(function.tree) if isinstance(node, ast.Return)]
+    returns = nodes_in(function.tree, ast.Return)
     last = max(returns, key=lambda node: node.lineno, default=None)
     value = last.value if last else None
     line, seen = last_return(function), set[str]()
@@ -207,5 +207,5 @@ def _name(node: ast.expr) -> str:
 
 
 def last_return(function: Kernel) -> int:
-    returns = [node.lineno for node in ast.walk(function.tree) if isinstance(node, ast.Return)]
-    return max(returns, default=function.tree.lineno)
+    returns = nodes_in(function.tree, ast.Return)
+    return max((node.lineno for node in returns), default=function.tree.lineno)

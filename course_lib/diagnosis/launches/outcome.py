@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from course_lib.problems.problem import Geometry
+from course_lib.emulator import Profile
+from course_lib.problems.problem import Case, Geometry
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import facts_of
 from course_lib.wording.words import at_end, element, joined, span
 
 Array = np.ndarray
@@ -173,3 +178,123 @@ def by_how_much(outcome: Outcome) -> str:
     got, wanted = float(outcome.values[at]), float(outcome.expected[at])
     digits = next((n for n in (4, 6, 8) if f"{got:.{n}g}" != f"{wanted:.{n}g}"), 10)
     return f"{name} is {got:.{digits}g} and should be {wanted:.{digits}g}"
+
+
+# --- Groups of codes that conclusions are drawn from, and which array a finding is about ---------
+
+
+APART = "barrier-divergence"
+RACES = ("race-", APART)
+OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
+# What makes every number doubtful: as long as one of these is there, numbers explain nothing.
+DISORDER = (
+    "barrier-divergence",
+    "race-read-after-write",
+    "race-write-after-read",
+    "race-write-after-write",
+    "uninitialised-read",
+    "timeout",
+)
+
+
+def array_of(cell: str) -> str:
+    """The array of a cell: "A" for "A[3, 40]"."""
+    return cell.split("[", 1)[0]
+
+
+def is_misaligned(each: Finding) -> bool:
+    """Is it a wide access at an odd address? A GPU stops there: no number after it exists."""
+    return each.code == "wrong-index" and "size" in facts_of(each.message)
+
+
+# --- One launch of an answer, what came of it, and what that says --------------------------------
+
+
+COUNTED = (
+    *("flops", "global_load_bytes", "global_load_sectors", "global_store_bytes"),
+    *("global_store_sectors", "shared_load_wavefronts", "shared_store_wavefronts", "barriers"),
+)
+
+
+def counts_of(profile: Profile) -> dict[str, int]:
+    """The counters of a launch that a student compares."""
+    return {name: int(getattr(profile, name)) for name in COUNTED}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One launch and what came of it."""
+
+    case: Case
+    outcome: Outcome
+    profile: Profile
+    inputs_kept: bool
+
+    @property
+    def right(self) -> bool:
+        return bool(self.outcome.right.all())
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.profile.findings if finding.severity == "error"]
+
+
+def right_but_for_races(trial: Trial) -> bool:
+    """Right, or wrong in a launch whose order of warps shows what a reported race does."""
+    races = any(error.code.startswith(RACES) for error in trial.errors)
+    return trial.right or (races and trial.case.schedule != "lockstep")
+
+
+def telling(trial: Trial) -> tuple[bool, int]:
+    """Sorts the launches that say most about a slip to the front."""
+    size = math.prod(max(each, 1) for each in trial.case.shape)
+    return bool(np.isnan(trial.case.poison)), -size
+
+
+def is_hopeless(trial: Trial) -> bool:
+    """Would more launches only cost time?
+
+    So it is with a loop without end and, where a launch is long, with wrong numbers from outside a
+    tile.
+    """
+    beside = trial.case.exact and not _alone(trial) and not trial.right and _leaves_tiles(trial)
+    return runs_out(trial) or beside
+
+
+def runs_out(trial: Trial) -> bool:
+    """Did the launch need more steps than it had?"""
+    return any(error.code == "timeout" for error in trial.errors)
+
+
+def all_meet(trial: Trial) -> bool:
+    """Do all threads write the one element that there is?"""
+    codes = {error.code for error in trial.errors}
+    return _alone(trial) and "race-write-after-write" in codes and trial.outcome.got.size == 1
+
+
+def _alone(trial: Trial) -> bool:
+    """Does a thread compute one element only?"""
+    return trial.outcome.sizes.thread_rows * trial.outcome.sizes.thread_columns == 1
+
+
+def leaves_arrays(trial: Trial) -> bool:
+    return any(error.code in OUTSIDE for error in trial.errors)
+
+
+def _leaves_tiles(trial: Trial) -> bool:
+    """Does a thread leave an array that the kernel itself has made?"""
+    made = {array.name for array in trial.profile.shared_arrays}
+    return any(error.code in OUTSIDE and array_of(error.cell) in made for error in trial.errors)
+
+
+def exact_of(trials: Sequence[Trial]) -> Trial | None:
+    return next((trial for trial in trials if trial.case.exact), None)
+
+
+def right_in_block_0_alone(trial: Trial) -> bool:
+    """Of a list with one element for each thread: are those of the first block right, only?"""
+    right, threads = trial.outcome.right, math.prod(trial.profile.block)
+    blocks = math.prod(trial.profile.grid)
+    if right.ndim != 1 or blocks < 2 or not (blocks - 1) * threads < right.size <= blocks * threads:
+        return False
+    return bool(right[:threads].all() and not right[threads:].any())

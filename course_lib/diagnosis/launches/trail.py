@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Literal
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.memory import Access
+from course_lib.wording.findings import Severity
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine.events import Frame
@@ -197,3 +202,159 @@ class Journeys(Observer):
     def _arrive(self, line: int) -> None:
         if self._ordered and self._reads and self.at_once is None:
             self.at_once = self._ordered, line
+
+
+# --- How many bytes each block of a launch loads from global memory, line by line ----------------
+
+
+class BusiestBlock(NamedTuple):
+    """The block that loads most: its indices (x first), how many times its even share that is, and
+    the line at which it loads most."""
+
+    block: tuple[int, ...]
+    times: float
+    line: int
+
+
+class Shares(Observer):
+    """Counts the bytes that the lanes of each block load.
+
+    Args:
+        grid: the launch's blocks, x first.
+    """
+
+    spaces: ClassVar = ("global",)
+
+    def __init__(self, grid: Sequence[int]) -> None:
+        self.grid = tuple(grid)
+        self.loaded: Counter[tuple[int, int]] = Counter()  # bytes, by block and line
+
+    def access(self, access: Access) -> None:
+        if access.kind == "load":
+            lanes = access.mask.lanes_by_block
+            for block, count in zip(access.mask.space.block_in_grid.flat, lanes, strict=True):
+                self.loaded[int(block), access.line] += int(count) * access.width
+
+    def busiest(self) -> BusiestBlock | None:
+        """None if nothing is loaded."""
+        of_blocks: Counter[int] = Counter()
+        for (block, _), count in self.loaded.items():
+            of_blocks[block] += count
+        if not of_blocks.total():
+            return None
+        [(busiest, most)] = of_blocks.most_common(1)
+        line = max(self.loaded, key=lambda key: (key[0] == busiest, self.loaded[key], key[1]))[1]
+        index = map(int, np.unravel_index(busiest, self.grid, "F"))
+        return BusiestBlock((*index,), most * prod(self.grid) / of_blocks.total(), line)
+
+
+# --- How many bytes each lane moves with one access, line by line --------------------------------
+
+
+class AccessSite(NamedTuple):
+    """Where an array is accessed."""
+
+    space: str
+    array: str
+    verb: Literal["load", "store"]
+    line: int
+
+
+class Widths(Observer):
+    """Counts, for each place, the lanes that access an array there, and the bytes that they move.
+
+    What shared memory gets by asynchronous copies is theirs, and no store of a thread.
+    """
+
+    spaces: ClassVar = ("global", "shared")
+
+    def __init__(self) -> None:
+        self.lanes: Counter[AccessSite] = Counter()
+        self.bytes: Counter[AccessSite] = Counter()
+
+    def access(self, access: Access) -> None:
+        if access.kind not in ("load", "store"):
+            return
+        place = AccessSite(access.allocation.space, access.array, access.kind, access.line)  # type: ignore[arg-type]
+        self.lanes[place] += access.mask.lanes
+        self.bytes[place] += access.mask.lanes * access.width
+
+    def narrowest(self, space: str, array: str, verb: str, width: int) -> AccessSite | None:
+        """Where most lanes move fewer bytes at once than `width`; "" stands for all arrays."""
+        narrow = [
+            place
+            for place, lanes in self.lanes.items()
+            if (place.space, place.verb) == (space, verb)
+            and place.array == (array or place.array)
+            and self.bytes[place] < width * lanes
+        ]
+        return max(narrow, key=lambda place: (self.lanes[place], place.line), default=None)
+
+
+# --- What was counted in one launch, as the requirements look at it ------------------------------
+
+
+WARP = 32
+ROOM = 1.1
+# Honest answers need up to 2.7 (matmul_column_major, 4 columns), a warp down a column 4 and more.
+ROOM_AT_EDGES = 3.2
+ROOM_FOR_SHORT_ROWS = 2.2  # beside the one sector more that each row may take
+REPEATED = 4  # times that a lane may touch an element again before it counts as filling
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One launch.
+
+    Attributes:
+        profile: the emulator's counters.
+        shape: the sizes of the problem.
+        tile: rows and columns of C that a block computes.
+        step_tile: how many steps of k the kernel stages at a time, if the exercise says so.
+        names: the kernel's names for the exercise's arrays, in order.
+        source: the syntax tree.
+        fetched_once: how many elements of each input all blocks load, if each does so once.
+        thread_tile: rows and columns of C that one thread computes.
+        barriers: how many a block needs; None if that is up to the kernel's design.
+        at_most: how many elements of each input all blocks may load where tiles are partial.
+        hands_over: whether a thread reads from shared memory what another one has written.
+        most_elements: how many elements of the output one thread computes, at most.
+        journeys: when tiles travelled, where that was listened to.
+        widths: how many bytes lanes moved at once, where the exercise asks for it.
+        shares: what each block loads, where the exercise asks that the work is shared.
+        hands_on: whether the result is made of what threads read of each other in shared memory;
+            where that is still to be found out, a function does, told if a block fetches sparingly.
+        contiguous_axis: along which elements of the arrays are neighbours in memory.
+    """
+
+    profile: Any
+    shape: tuple[int, ...]
+    tile: tuple[int, int]
+    step_tile: int | None
+    names: tuple[str, ...]
+    source: Source
+    fetched_once: tuple[int, ...]
+    barriers: int | None
+    thread_tile: tuple[int, int] = (1, 1)
+    at_most: tuple[float, ...] = ()
+    hands_over: bool = True
+    most_elements: int = 0
+    journeys: Journeys | None = None
+    widths: Widths | None = None
+    shares: Shares | None = None
+    hands_on: bool | Callable[[bool], bool] = True
+    contiguous_axis: int = -1
+
+
+def traffic_of(profile: Any, name: str) -> Any:
+    """The traffic of an array that was passed in, or described by what was; None of a number."""
+    return profile.arrays.get(f"{name}.array") or profile.arrays.get(name)
+
+
+def severity_of(exercise: Exercise, requirement: str) -> Severity:
+    return "error" if requirement in exercise.points else "warning"
+
+
+def first_line(source: Source, array: str, store: bool = False) -> int | None:
+    accesses = source.accesses(array, store)
+    return accesses[-1].lineno if accesses else None

@@ -16,8 +16,8 @@ import numpy as np
 
 from course_lib.devices.number_formats import rounded
 from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.launches.outcome import Trial
 from course_lib.diagnosis.provenance.copies import LaunchCopies, TextSite, sites_of
-from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.unwatched import typing_for

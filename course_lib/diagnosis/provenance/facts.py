@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -36,35 +38,34 @@ def _follows(right: Array, u: Array) -> bool:
 
 
 Place = tuple[int, ...]
-# The kinds of facts.
-NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "start"
-MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
-SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
-PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
-UNUSED = "unused"
+FactKind = Literal[
+    "not finite", "unwritten", "unused", "before", "start", "moved", "reads other", "missing",
+    "only", "surplus", "times", "independent", "weighted", "paired", "alias", "not meant",
+    "foreign",
+]  # fmt: skip
 # Which terms of a sum.
-FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
-    *("first", "last", "from", "up to", "every", "stretch", "scattered"),
-)
+TermsKind = Literal["first", "last", "from", "up to", "every", "stretch", "scattered"]
 MOST_OF = 0.8  # of the elements that a fact has to hold for
 PRECISION = 1e-3  # to which a factor is known
 
 
 @dataclass(frozen=True)
 class SumTerms:
-    """Which terms of a sum, counted from 0 to `of` - 1: FIRST, LAST, FROM numbers[0] on, UP_TO
-    numbers[0] (without it), EVERY numbers[1]-th from numbers[0] on, a STRETCH from numbers[0] up to
-    numbers[1] (without it), or SCATTERED."""
+    """Which terms of a sum, counted from 0 to `of` - 1.
 
-    kind: str
+    The first or the last; from numbers[0] on, or up to it (without it); every numbers[1]-th from
+    numbers[0] on; a stretch from numbers[0] up to numbers[1] (without it); or scattered.
+    """
+
+    kind: TermsKind
     numbers: tuple[int, ...]
     of: int
 
     @property
     def is_a_part(self) -> bool:
         """Are the elements neighbours, but not all of them?"""
-        whole = self.kind == UP_TO and self.numbers[0] == self.of
-        return self.kind in (FROM, UP_TO, STRETCH) and not whole
+        whole = self.kind == "up to" and self.numbers[0] == self.of
+        return self.kind in ("from", "up to", "stretch") and not whole
 
 
 @dataclass(frozen=True)
@@ -73,21 +74,21 @@ class Fact:
 
     Attributes:
         kind: what it is.
-        arrays: the kernel's names for the arrays concerned; for MOVED that is the output.
+        arrays: the kernel's names for the arrays concerned; for "moved" that is the output.
         share: of the wrong elements that this holds for.
         element: one of them.
         read, right: cells of the first array, as an example: the one that takes part there, and
             the one that should.
-        axes: on which `read` is not `right`, if it follows from that by a rule. For MOVED they are
-            elements of the output: `element` holds what belongs to `read`.
-        terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
-        factor: for START the number; for TIMES and BEFORE how often something counts.
+        axes: on which `read` is not `right`, if it follows from that by a rule. For "moved"
+            they are elements of the output: `element` holds what belongs to `read`.
+        terms: for "missing", "only" and "surplus", which ones; None if the elements differ in that.
+        factor: for "start" the number; for "times" and "before" how often something counts.
         apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
             this is the side of a tile; 0 if it is none.
         lines: those to suspect, the likeliest first.
     """
 
-    kind: str
+    kind: FactKind
     arrays: tuple[str, ...]
     share: float
     element: Place
@@ -102,13 +103,13 @@ class Fact:
     @property
     def is_of_nothing(self) -> bool:
         """Does nothing of several arrays take part?"""
-        return self.kind == INDEPENDENT and len(self.arrays) > 1
+        return self.kind == "independent" and len(self.arrays) > 1
 
     @property
     def is_vague(self) -> bool:
         """Are terms missing in no order? Then no loop is to blame."""
-        unordered = self.terms is None or self.terms.kind == SCATTERED
-        return self.kind in (MISSING, ONLY) and unordered
+        unordered = self.terms is None or self.terms.kind == "scattered"
+        return self.kind in ("missing", "only") and unordered
 
 
 def facts_of(found: Experiment) -> list[Fact]:
@@ -126,9 +127,9 @@ def facts_of(found: Experiment) -> list[Fact]:
             facts += _joined(_aliases(tables, of_arrays))
         else:  # behind a softmax, what has little weight looks like what takes no part
             facts += _joined([fact for fact in of_arrays if not fact.is_vague])
-    first = [fact for fact in facts if fact.kind == MOVED and fact.axes]
+    first = [fact for fact in facts if fact.kind == "moved" and fact.axes]
     rest = [fact for fact in facts if fact not in first]
-    return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == WEIGHTED))
+    return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == "weighted"))
 
 
 def _element(found: Experiment, flat: int) -> Place:
@@ -144,7 +145,8 @@ def _of_whole_elements(found: Experiment, output: tuple[str, ...]) -> Iterator[F
     stays = found.wrong & ~found.unwritten & (found.expected == found.before.reshape(-1))
     if found.launcher.problem.starts_blank:
         stays[:] = False
-    kinds = ((UNWRITTEN, found.unwritten), (NOT_FINITE, unfinished), (NOT_MEANT, stays))
+    kinds: tuple[tuple[FactKind, Array], ...]
+    kinds = (("unwritten", found.unwritten), ("not finite", unfinished), ("not meant", stays))
     for kind, mask in kinds:
         if mask.any():
             yield Fact(kind, output, _share(found, mask), _element(found, int(np.argmax(mask))))
@@ -169,7 +171,7 @@ def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
     at, of = (np.stack(np.unravel_index(each[fits], found.shape), -1) for each in (rows, near))
     element, read = _element(found, int(rows[fits][0])), _element(found, int(near[fits][0]))
     share = float(fits.sum() / found.wrong.sum())
-    fact = Fact(MOVED, output, share, element, read, element)
+    fact = Fact("moved", output, share, element, read, element)
     apart = _apart({*found.launcher.tile}, at, of)
     return replace(fact, axes=wrong_axes(at, of), apart=apart)
 
@@ -191,7 +193,7 @@ def _from_before(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
         at = int(np.argmax(mask))
         change = found.other.reshape(-1).astype(np.float64) - found.before.reshape(-1)
         factor = float(by[at] / change[at])
-        yield Fact(BEFORE, output, _share(found, mask), _element(found, at), factor=factor)
+        yield Fact("before", output, _share(found, mask), _element(found, at), factor=factor)
 
 
 def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
@@ -205,7 +207,7 @@ def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
         mask = off & found.wrong & ~found.unwritten & ~follows
     if mask.any():
         at = int(np.argmax(mask))
-        yield Fact(START, output, _share(found, mask), _element(found, at), factor=float(by[at]))
+        yield Fact("start", output, _share(found, mask), _element(found, at), factor=float(by[at]))
 
 
 # --- What each element says of one array --------------------------------------------------------
@@ -248,42 +250,41 @@ def _together(
     agreed = terms if often >= MOST_OF * len(seen) else None
     kind, cell = first.kind, first.right
     unused = np.asarray(table.should.any(axis=1) & ~table.depends.any(axis=1))
-    if kind == MISSING and agreed is None and (table.should <= table.depends)[~unused].all():
-        kind, cell = UNUSED, _first(table, unused)
+    if kind == "missing" and agreed is None and (table.should <= table.depends)[~unused].all():
+        kind, cell = "unused", _first(table, unused)
     return replace(first, kind=kind, right=cell, share=share, terms=agreed, factor=factor)
 
 
 def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | None:
     """How the cells that one element depends on differ from those that it should depend on."""
     depends, should = table.depends[:, column], table.should[:, column]
-    fact = Fact("", (table.array,), 0.0, element)
     got, right = table.got[:, column], table.right[:, column]
     surplus, missing = depends & ~should, should & ~depends
-    fact = replace(fact, read=_first(table, surplus), right=_first(table, missing))
+    read, wanted = _first(table, surplus), _first(table, missing)
+    fact = partial(Fact, arrays=(table.array,), share=0.0, element=element, read=read, right=wanted)
     if not should.any() and not depends.any():
         return None
     if not depends.any():
-        return _Seen(replace(fact, kind=INDEPENDENT))
+        return _Seen(fact("independent"))
     if not missing.any() and surplus.any():
         if not table.should.any():
             return None  # in this launch nothing depends on it, whatever is done with it
-        foreign = _is_foreign(table, should, surplus)
-        return _Seen(replace(fact, kind=FOREIGN if foreign else SURPLUS))
+        return _Seen(fact("foreign" if _is_foreign(table, should, surplus) else "surplus"))
     if surplus.any():
-        return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))
+        return _Seen(fact("reads other"), _paired(table, column))
     if missing.any():
         used = np.flatnonzero(depends[should])
         gathered = _gathered(got[should], right[should], used)
         if gathered is not None:
             places = table.places(np.flatnonzero(should))
-            return _Seen(replace(fact, kind=READS_OTHER), (places, places[gathered]))
-        kind, chosen = (ONLY, depends) if len(used) == 1 else (MISSING, missing)
-        terms = _terms(np.flatnonzero(chosen[should]), int(should.sum()))
-        return _Seen(replace(fact, kind=kind, terms=terms))
+            return _Seen(fact("reads other"), (places, places[gathered]))
+        alone = len(used) == 1
+        terms = _terms(np.flatnonzero((depends if alone else missing)[should]), int(should.sum()))
+        return _Seen(fact("only" if alone else "missing", terms=terms))
     times = _times(fact, got[should], right[should])
-    pairs = _paired(table, column) if times and times.fact.kind == WEIGHTED else None
+    pairs = _paired(table, column) if times and times.fact.kind == "weighted" else None
     if pairs and not np.array_equal(*pairs):
-        return _Seen(replace(fact, kind=PAIRED), pairs)
+        return _Seen(fact("paired"), pairs)
     return times
 
 
@@ -328,7 +329,7 @@ def _close(numbers: Array, others: Array) -> Array:
     return np.asarray(np.abs(numbers - others) <= PRECISION * (0.1 + np.abs(others)))
 
 
-def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
+def _times(fact: Callable[..., Fact], got: Array, right: Array) -> _Seen | None:
     """The right cells: with the right factors, all a number of times too large, or otherwise."""
     with np.errstate(all="ignore"):
         ratio = got / right
@@ -341,8 +342,8 @@ def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
     often = (first > 1 and abs(first - round(first)) <= PRECISION) or abs(first + 1) <= PRECISION
     if often and (np.abs(ratio[off] - first) <= PRECISION * max(1.0, abs(first))).all():
         terms = _terms(np.flatnonzero(off), len(off))
-        return _Seen(replace(fact, kind=TIMES, factor=first, terms=terms))
-    return _Seen(replace(fact, kind=WEIGHTED))
+        return _Seen(fact("times", factor=first, terms=terms))
+    return _Seen(fact("weighted"))
 
 
 def _paired(table: DependenceTable, column: int) -> tuple[Array, Array] | None:
@@ -367,19 +368,19 @@ def _first(table: DependenceTable, mask: Array) -> Place:
 def _terms(ranks: Array, of: int) -> SumTerms:
     first, last, count = int(ranks[0]), int(ranks[-1]), len(ranks)
     if count == 1 and of > 1 and first in (0, of - 1):
-        return SumTerms(LAST if first else FIRST, (), of)
+        return SumTerms("last" if first else "first", (), of)
     if last - first == count - 1:
         if first == 0:
-            return SumTerms(UP_TO, (last + 1,), of)
+            return SumTerms("up to", (last + 1,), of)
         return (
-            SumTerms(FROM, (first,), of)
+            SumTerms("from", (first,), of)
             if last == of - 1
-            else SumTerms(STRETCH, (first, last + 1), of)
+            else SumTerms("stretch", (first, last + 1), of)
         )
     step = int(ranks[1]) - first  # a series is one only if it spans the whole sum
     if np.array_equal(ranks, np.arange(first % step, of, step)):
-        return SumTerms(EVERY, (first, step), of)
-    return SumTerms(SCATTERED, (), of)
+        return SumTerms("every", (first, step), of)
+    return SumTerms("scattered", (), of)
 
 
 def _aliases(tables: Sequence[DependenceTable], facts: Sequence[Fact]) -> list[Fact]:
@@ -387,12 +388,11 @@ def _aliases(tables: Sequence[DependenceTable], facts: Sequence[Fact]) -> list[F
     left = list(facts)
     for table in tables:
         for other in tables:
-            unused = [
-                fact for fact in left if fact.kind == INDEPENDENT and fact.arrays == (table.array,)
-            ]
+            own = [fact for fact in left if fact.arrays == (table.array,)]
+            unused = [fact for fact in own if fact.kind == "independent"]
             if table is other or not unused or not _stands_in(other, table):
                 continue
-            alias = replace(unused[0], kind=ALIAS, arrays=(other.array, table.array))
+            alias = replace(unused[0], kind="alias", arrays=(other.array, table.array))
             gone = {table.array, other.array}
             left = [fact for fact in left if not gone & {*fact.arrays}] + [alias]
     return left
@@ -418,12 +418,12 @@ def _stands_in(other: DependenceTable, table: DependenceTable) -> bool:
 def _joined(facts: Sequence[Fact]) -> list[Fact]:
     """The same fact about several arrays as one; factors that only follow from another array's
     cells are none."""
-    substituted = any(each.kind in (READS_OTHER, INDEPENDENT, ALIAS) for each in facts)
+    substituted = any(each.kind in ("reads other", "independent", "alias") for each in facts)
     joined: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
-        if fact.kind in (WEIGHTED, PAIRED) and substituted:
+        if fact.kind in ("weighted", "paired") and substituted:
             continue
-        own = (fact.arrays, fact.axes) if fact.kind in (READS_OTHER, ALIAS) else ()
+        own = (fact.arrays, fact.axes) if fact.kind in ("reads other", "alias") else ()
         key = (fact.kind, fact.terms, round(fact.factor, 2), own)
         if key in joined:
             joined[key] = replace(joined[key], arrays=(*joined[key].arrays, *fact.arrays))

@@ -10,42 +10,25 @@ from math import prod
 
 import numpy as np
 
-from course_lib.diagnosis.costs.measured import WARP
-from course_lib.diagnosis.places.steps import elements_of
+from course_lib.diagnosis.launches.trail import WARP
+from course_lib.diagnosis.places import elements_of
 from course_lib.diagnosis.provenance.dependence import Experiment
-from course_lib.diagnosis.provenance.facts import (
-    EVERY,
-    FIRST,
-    FROM,
-    LAST,
-    MISSING,
-    MOST_OF,
-    MOVED,
-    ONLY,
-    READS_OTHER,
-    SCATTERED,
-    STRETCH,
-    SURPLUS,
-    TIMES,
-    UP_TO,
-    Fact,
-    facts_of,
-)
+from course_lib.diagnosis.provenance.facts import MOST_OF, Fact, facts_of
 from course_lib.diagnosis.provenance.text_places import (
-    Statement,
     TextPlaces,
     lines_of,
     set_by,
-    target_of,
 )
 from course_lib.diagnosis.source.tree import (
     BLOCK,
+    Assignment,
     flat,
     indices_of,
     is_constant,
     is_number,
     names_in,
     part_of,
+    target_of,
     variables_in,
 )
 from course_lib.wording.sentences import Line
@@ -121,12 +104,12 @@ class Suspects(TextPlaces):
             case "missing" | "only" | "surplus":
                 yield from self._helpful_tests()
                 yield from self._exits()
-                if fact.kind == MISSING and self._is_beside_tiles(fact):
+                if fact.kind == "missing" and self._is_beside_tiles(fact):
                     yield from self._tests([*loads, *self._sums])
-                if fact.kind == MISSING and self._is_within_tiles(fact):
+                if fact.kind == "missing" and self._is_within_tiles(fact):
                     yield from lines_of(self.source.products())
-                if fact.kind == ONLY or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
-                    yield from lines_of(self._resets(in_loops=fact.kind == MISSING))
+                if fact.kind == "only" or (fact.terms and fact.terms.kind in ("up to", "first")):
+                    yield from lines_of(self._resets(in_loops=fact.kind == "missing"))
                 yield from self._loops_of_sums(fact)
                 yield from lines_of([*self._sums, *self._resets(in_loops=True)])
                 yield from self._tests([*self._sums, *loads])
@@ -152,7 +135,7 @@ class Suspects(TextPlaces):
                 yield from lines_of([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
             case "times":
-                if fact.terms and fact.terms.kind in (FIRST, LAST):
+                if fact.terms and fact.terms.kind in ("first", "last"):
                     yield from self._fillings()
                 elif fact.terms and fact.terms.is_a_part:
                     yield from self._loops_of_sums(fact)
@@ -169,7 +152,7 @@ class Suspects(TextPlaces):
         """Of the arrays of a fact, and of those that they are staged in: the last on the way
         first, but the first where whole tiles are mixed up."""
         inputs = self.source.parameters[:-1]
-        wanted = set(fact.arrays) if fact.kind != MOVED else self._told_apart_by(fact)
+        wanted = set(fact.arrays) if fact.kind != "moved" else self._told_apart_by(fact)
         staged = set().union(*(self.source.staged(each) for each in wanted))
         if not staged:  # by a function that gets what another one has loaded
             staged = {site.array for site in self._feeding} - set(inputs)
@@ -185,7 +168,7 @@ class Suspects(TextPlaces):
         nodes: list[ast.expr] = [load.node for load in loads]
         fragments = [call for name in sorted(staged) for call in self.source.fragments(name)]
         nodes = [*nodes, *fragments] if by_tiles else [*fragments, *nodes]
-        if fact.kind in (READS_OTHER, MOVED) and fact.axes and fact.arrays[0] in inputs:
+        if fact.kind in ("reads other", "moved") and fact.axes and fact.arrays[0] in inputs:
             return self._by_axis(nodes, fact.axes or (), fact.arrays[0])
         return nodes
 
@@ -236,21 +219,21 @@ class Suspects(TextPlaces):
         step = self.found.launcher.step_tile or (LEAST_TILE if self.source.shared_names() else None)
         if fact.apart:
             return True
-        if not step or fact.kind not in (MISSING, ONLY, TIMES, SURPLUS):
+        if not step or fact.kind not in ("missing", "only", "times", "surplus"):
             return False
         terms = fact.terms
-        return terms is None or (terms.kind in (FROM, UP_TO) and terms.numbers[0] % step == 0)
+        return terms is None or (terms.kind in ("from", "up to") and terms.numbers[0] % step == 0)
 
     def _is_beside_tiles(self, fact: Fact) -> bool:
         """Do terms lack where no tile ends? Then no loop over tiles is too short."""
-        kinds = (FROM, SCATTERED, EVERY)
+        kinds = ("from", "scattered", "every")
         found = fact.terms is not None and fact.terms.kind in kinds
         return bool(self.found.launcher.step_tile) and found and not self._is_by_tiles(fact)
 
     def _is_within_tiles(self, fact: Fact) -> bool:
         """Does a stretch of terms lack that begins or ends within a tile?"""
         terms, step = fact.terms, self.found.launcher.step_tile
-        within = terms is not None and terms.kind == STRETCH and step is not None
+        within = terms is not None and terms.kind == "stretch" and step is not None
         return within and any(number % step for number in terms.numbers)  # type: ignore[union-attr, operator]
 
     def _of_stores_alone(
@@ -275,7 +258,7 @@ class Suspects(TextPlaces):
         wanted, other = (
             ("blockIdx", "threadIdx") if self._are_whole_tiles else ("threadIdx", "blockIdx")
         )
-        made = {node.lineno: node for node in self.source.walk() if isinstance(node, Statement)}
+        made = {node.lineno: node for node in self.source.walk() if isinstance(node, Assignment)}
         text = {line: ast.unparse(node) for line, node in made.items()}
         plain = {
             line
@@ -311,7 +294,7 @@ class Suspects(TextPlaces):
 
     def _careless_fillings(self, fact: Fact) -> Iterator[int]:
         """Where a cell of an input is put into several cells of a tile, in every step or block."""
-        wanted = self._told_apart_by(fact) if fact.kind == MOVED else {*fact.arrays}
+        wanted = self._told_apart_by(fact) if fact.kind == "moved" else {*fact.arrays}
         held = set().union(*map(self.source.held, wanted))
         for name in sorted(set().union(*(self.source.staged(each) for each in wanted))):
             for store in self.source.accesses(name, store=True):
@@ -331,7 +314,7 @@ class Suspects(TextPlaces):
         """Does every block of several load the same, where elements hold what belongs to others?"""
         several = prod(self.found.copies.grid) > 1
         behind = set().union(*map(self.source.everything_behind, reads))
-        return fact.kind == MOVED and several and not behind & BLOCK
+        return fact.kind == "moved" and several and not behind & BLOCK
 
     def _loops_of_sums(self, fact: Fact) -> Iterator[int]:
         """Those along the sum first; where whole sums are missing, those along the elements."""
@@ -340,7 +323,7 @@ class Suspects(TextPlaces):
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
         elements = set().union(*(elements_of(self.source, array) for array in fact.arrays))
         for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
-            target = target_of(statement) if isinstance(statement, Statement) else statement
+            target = target_of(statement) if isinstance(statement, Assignment) else statement
             own = counted | (
                 variables_in(target.slice)
                 if isinstance(target, ast.Subscript)

@@ -14,16 +14,18 @@ from course_lib.diagnosis.source.source import Source, bound_line
 from course_lib.diagnosis.source.tree import (
     BLOCK,
     THREAD,
+    Assignment,
     flat,
+    has,
     indices_of,
     is_constant,
     names_in,
     outside,
     root_name,
+    target_of,
     variables_in,
 )
 
-Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
 LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
@@ -87,7 +89,7 @@ class TextPlaces:
             value = getattr(statement, "value", None)
             works_out = isinstance(value, ast.BinOp | ast.Call) and value is not site.node
             combines = isinstance(statement, ast.AugAssign) or works_out
-            if isinstance(statement, Statement) and combines and statement not in found:
+            if isinstance(statement, Assignment) and combines and statement not in found:
                 found.append(statement)
         return sorted(
             found,
@@ -100,8 +102,8 @@ class TextPlaces:
     def _resets(self, in_loops: bool = False) -> list[ast.stmt]:
         """Variables that are set anew in a loop, or to begin with: those used after it first."""
         found: list[tuple[int, ast.stmt]] = []
-        for statement in self.source.walk():
-            if not isinstance(statement, ast.Assign) or not self._is_a_number(statement):
+        for statement in self.source.all(ast.Assign):
+            if not self._is_a_number(statement):
                 continue
             loops = self.source.loops_around(statement)
             names = set_by(statement)
@@ -110,8 +112,8 @@ class TextPlaces:
             within = set(map(id, ast.walk(loops[-1]))) if loops else set()
             loops = [loop for loop in loops if {*ast.walk(loop)} & {*self._sums}]
             after = any(
-                isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
-                for node in self.source.walk()
+                node.id in names and isinstance(node.ctx, ast.Load)
+                for node in self.source.all(ast.Name)
                 if id(node) not in within
             )
             if loops or not in_loops:
@@ -131,16 +133,14 @@ class TextPlaces:
         kept = set(self.source.sums()) | changed
         for store in self._stores():
             whole = self.source.statement(store)
-            if isinstance(whole, Statement) and whole.value:
+            if isinstance(whole, Assignment) and whole.value:
                 parts = outside(whole.value)
                 kept |= {part.id for part in parts if isinstance(part, ast.Name)}
         return bool(names & kept)
 
     def _constants(self) -> list[ast.AST]:
         """Where a number, and no element of an array, is given to a sum or put into an array."""
-        found: list[ast.AST] = [
-            statement for statement in self._resets() if not _subscripts(statement)
-        ]
+        found: list[ast.AST] = [each for each in self._resets() if not has(each, ast.Subscript)]
         for node in self.source.walk():
             if isinstance(node, ast.IfExp) and any(map(is_constant, (node.body, node.orelse))):
                 found.append(node)
@@ -235,11 +235,3 @@ def set_by(statement: ast.Assign) -> set[str]:
     """The variables, and the arrays of which elements are set."""
     roots = (root_name(node) for target in statement.targets for node in flat(target))
     return {name for name in roots if name}
-
-
-def target_of(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> ast.AST:
-    return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-
-
-def _subscripts(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Subscript) for each in ast.walk(node))

@@ -9,14 +9,17 @@ from dataclasses import replace
 from itertools import pairwise, product
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.expressions import COMPARISONS, of_expressions
+from course_lib.diagnosis.repair.expressions import (
+    COMPARISONS,
+    of_expressions,
+    of_plain_expressions,
+)
 from course_lib.diagnosis.repair.ingredients import (
     NO_DEVIATION,
     CommonDeviation,
     Ingredients,
     expression,
 )
-from course_lib.diagnosis.repair.plain import of_plain_expressions
 from course_lib.diagnosis.repair.statements import (
     arguments_exchanged,
     elements_exchanged,
@@ -40,14 +43,14 @@ def on_both_axes(function: Ingredients) -> Iterator[Edit]:
     ]
     lacking = list(_lacking_on_both_axes(function))
     for (one, here), (two, there) in pairwise(values):
-        if here[:-2] != there[:-2] and len(here) != len(there):
-            continue
-        for kind, first, second in lacking:
+        for kind, first, second in (
+            lacking if here[:-2] == there[:-2] or len(here) == len(there) else ()
+        ):
             new = {
                 here: expression(first.format(ast.unparse(one))),
                 there: expression(second.format(ast.unparse(two))),
             }
-            yield function.values(kind, 3, new, function.line(here))
+            yield function.values(kind, 3, new)
 
 
 def both_indices_off(function: Ingredients) -> Iterator[Edit]:
@@ -57,11 +60,11 @@ def both_indices_off(function: Ingredients) -> Iterator[Edit]:
             continue
         if not any(isinstance(index, ast.Slice | ast.Starred) for index in node.elts):
             for sign in "+-":
-                new: dict[Path, ast.expr] = {
+                new = {
                     (*path, ("elts", number)): expression(f"({ast.unparse(index)}) {sign} 1")
                     for number, index in enumerate(node.elts)
                 }
-                yield function.values("off by one", 2, new, function.line(path))
+                yield function.values("off by one", 2, new)
 
 
 def split_the_other_way(function: Ingredients) -> Iterator[Edit]:
@@ -115,11 +118,11 @@ def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
     for usual, written in groups.items():
         for other in COMPARISONS if len(written) > 1 else ():
             if other is not usual:
-                new: dict[Path, ast.expr] = {
+                new = {
                     path: ast.Compare(node.left, [other()], node.comparators)
                     for path, node in written.items()
                 }
-                yield function.values("comparison", 2, new, function.line(next(iter(new))))
+                yield function.values("comparison", 2, new)
 
 
 def alike_numbers(function: Ingredients) -> Iterator[Edit]:
@@ -135,8 +138,7 @@ def alike_numbers(function: Ingredients) -> Iterator[Edit]:
         for number, places in groups.items():
             others = {number - 1, number + 1, *function.numbers} - {number}
             for other in others if len(places) > 1 else ():
-                new: dict[Path, ast.expr] = {place: ast.Constant(other) for place in places}
-                yield function.values("number", 2, new, function.line(places[0]))
+                yield function.values("number", 2, dict.fromkeys(places, ast.Constant(other)))
 
 
 def guarded_loads(function: Ingredients) -> Iterator[Edit]:
@@ -156,7 +158,7 @@ def guarded_loads(function: Ingredients) -> Iterator[Edit]:
             yield function.value("guard missing", 2, path, guarded)
     for new in groups.values():
         if len(new) > 1:
-            yield function.values("guard missing", 3, new, function.line(next(iter(new))))
+            yield function.values("guard missing", 3, new)
 
 
 # --- All changes, in the order of the text --------------------------------------------------------

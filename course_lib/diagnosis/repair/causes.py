@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.launches.outcome import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.source.tree import (
     BLOCK,
+    Assignment,
     asks_about_elements,
     last_name,
     names_bound,
     names_in,
     names_read,
     node_at,
+    nodes_in,
     root_name,
+    target_of,
     variables_in,
     wide_accesses,
 )
@@ -98,8 +101,8 @@ def _checks_bounds(edit: Edit, changed: Sequence[ast.Compare]) -> bool:
     """Does one of the comparisons that are changed ask whether a place lies inside an array?"""
     sizes = {
         name
-        for node in ast.walk(edit.tree)
-        if isinstance(node, ast.Assign) and "shape" in names_in(node.value)
+        for node in nodes_in(edit.tree, ast.Assign)
+        if "shape" in names_in(node.value)
         for name in names_bound(node)
     }
     return any(
@@ -121,9 +124,8 @@ def _comparisons_changed(edit: Edit) -> Iterator[ast.Compare]:
             continue
         kept = {ast.dump(node) for node in ast.walk(edit.values.get(path, ast.Pass()))}
         whole = around[-1].test if isinstance(around[-1], ast.If) else around[-1]
-        for part in ast.walk(whole):
-            if isinstance(part, ast.Compare) and ast.dump(part) not in kept:
-                yield part
+        compares = nodes_in(whole, ast.Compare)
+        yield from (part for part in compares if ast.dump(part) not in kept)
 
 
 def _of_move(edit: Edit) -> str | None:
@@ -213,7 +215,7 @@ def _is_number(*values: ast.expr) -> bool:
 
 
 def _sets_a_name(statement: ast.Assign | ast.AugAssign) -> bool:
-    return _target(statement) in names_bound(statement)
+    return _root_of(statement) in names_bound(statement)
 
 
 def _of_assigned(
@@ -223,45 +225,43 @@ def _of_assigned(
     begins = isinstance(statement, ast.Assign) and _is_of_a_sum(statement)
     counts = isinstance(statement.value, ast.Constant) and _sets_a_name(statement)
     if begins and not counts:
-        return SUM if _is_added_to(edit.tree, _target(statement)) else FORMULA
+        return SUM if _is_added_to(edit.tree, _root_of(statement)) else FORMULA
     own = names_bound(statement)
-    if any(isinstance(n, ast.While) and variables_in(n.test) & own for n in ast.walk(edit.tree)):
+    if any(variables_in(loop.test) & own for loop in nodes_in(edit.tree, ast.While)):
         return LOOP
     names = _worked_out_from(edit.tree, own)
     used_as = {code for code, part in _uses(edit.tree) if variables_in(part) & names}
-    returned = [n.value for n in ast.walk(edit.tree) if isinstance(n, ast.Return) and n.value]
-    if any(variables_in(value) & names for value in returned):
+    if any(n.value and variables_in(n.value) & names for n in nodes_in(edit.tree, ast.Return)):
         used_as -= {TEST}  # it is a number that counts, and is tested as well
     for code in (INDEX, LOOP, TEST):
         if code in used_as:
             return code
     if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
-    if isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _target(statement)):
+    if isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _root_of(statement)):
         return SUM
     if isinstance(statement.value, ast.Constant):
         return SUM if isinstance(statement, ast.AugAssign) else FORMULA
     return None
 
 
-def _target(statement: ast.Assign | ast.AugAssign) -> str | None:
+def _root_of(statement: Assignment) -> str | None:
     """The variable or array that is set."""
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-    return root_name(target)
+    return root_name(target_of(statement))
 
 
 def _is_added_to(tree: Function, name: str | None) -> bool:
     """Does a statement take what this variable or array holds, and store there again?"""
     return any(
         isinstance(node, ast.AugAssign) or name in names_read(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign | ast.AugAssign) and _target(node) == name
+        for node in nodes_in(tree, ast.Assign, ast.AugAssign)
+        if _root_of(node) == name
     )
 
 
 def _worked_out_from(tree: Function, names: frozenset[str]) -> frozenset[str]:
     """Some variables, and those that are worked out from them: they are for the same."""
-    made = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    made = nodes_in(tree, ast.Assign)
     for _ in range(MOST_STEPS):
         names |= frozenset().union(
             *(names_bound(node) for node in made if variables_in(node.value) & names)

@@ -16,6 +16,7 @@ from course_lib.diagnosis.source.tree import (
     names_bound,
     names_read,
     node_at,
+    nodes_in,
     with_others,
 )
 from course_lib.emulator import Kernel
@@ -78,13 +79,13 @@ class Edit:
     def loads(self) -> bool:
         """Does what it puts in load an element of an array?"""
         return any(
-            isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Attribute)
+            not isinstance(node.value, ast.Attribute)
             for part in self.parts
             for new in (
                 *part.values.values(),
                 *chain(*(change.put_in for change in part.statements.values())),
             )
-            for node in ast.walk(new)
+            for node in nodes_in(new, ast.Subscript)
         )
 
     def apart(self, other: Edit) -> bool:
@@ -120,9 +121,8 @@ class Edit:
             return replace(kernel, tree=self.changed())
         names = {
             name: self._in_one(called, tree)
-            for node in ast.walk(kernel.tree)
-            if isinstance(node, ast.Name)
-            and isinstance(called := kernel.namespace.get(name := node.id), Kernel)
+            for node in nodes_in(kernel.tree, ast.Name)
+            if isinstance(called := kernel.namespace.get(name := node.id), Kernel)
         }
         around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
         return replace(kernel, namespace=around) if names else kernel
@@ -173,15 +173,12 @@ def _moves_a_loop(tree: Function, assignment: ast.Assign | ast.AugAssign) -> boo
 def _loop_variables(tree: Function) -> frozenset[str]:
     """The variables by which loops end, and those that these are worked out from."""
     found: frozenset[str] = frozenset()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For):
-            found |= names_read(node.iter)
-        if isinstance(node, ast.While):
-            found |= names_read(node.test)
+    for loop in nodes_in(tree, ast.For, ast.While):
+        found |= names_read(loop.iter if isinstance(loop, ast.For) else loop.test)
     before: frozenset[str] = frozenset()
     while found != before:
         before = found
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign | ast.AugAssign) and names_bound(node) & found:
+        for node in nodes_in(tree, ast.Assign, ast.AugAssign):
+            if names_bound(node) & found:
                 found |= names_read(node.value)
     return found

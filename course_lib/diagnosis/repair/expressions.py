@@ -1,76 +1,100 @@
-"""The changes of one expression: another name, number, operator, comparison, index."""
+"""The changes of one expression: another name, number, operator, comparison, index.
+
+Each rule is a function of a node; it yields changes: their kind, their cost, and what stands there
+instead, as a text or a tree. Last come the rules for which only plain functions give reason.
+"""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import singledispatch
 from itertools import product
 
 import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_bound, names_read
+from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression
+from course_lib.diagnosis.source.tree import Path, last_name, names_bound, names_read
 from course_lib.emulator.language import types as T
 
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 SHUFFLES = ("shfl_xor_sync", "shfl_down_sync", "shfl_up_sync")  # get a lane and a distance
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+ROUNDED = ("int", "round", "math.floor", "math.ceil")
+Change = tuple[str, int, str | ast.expr]
+Rule = Callable[[ast.expr, Ingredients, Path], Iterator[Change]]
 
 
 def of_expressions(function: Ingredients) -> Iterator[Edit]:
     """All changes of one expression of a function, in the order of its text."""
+    return _changed_by(_changes, function)
+
+
+def of_plain_expressions(function: Ingredients) -> Iterator[Edit]:
+    """What a value can be in a function that is called and not launched, in the text's order."""
+    return _changed_by(_plain_changes, function)
+
+
+def _changed_by(rule: Rule, function: Ingredients) -> Iterator[Edit]:
     for node, path in function.nodes:
         if path and isinstance(node, ast.expr) and function.is_read(node, path):
-            yield from _of_node(node, function, path)
-            if function.is_whole(node) and _is_of_an_index(node, function, path):
-                yield from _terms(node, function, path)
-            if function.kind_of(node) == T.BOOL and path[-1][0] in ("test", "value"):
-                yield from _clauses(node, function, path)
+            for kind, cost, new in rule(node, function, path):
+                yield function.value(kind, cost, path, new)
+            if rule is _changes and isinstance(node, ast.BinOp):
+                yield from _sides_scaled(node, function, path)
+
+
+def _changes(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
+    yield from _of_node(node, function, path)
+    if function.is_whole(node) and _is_of_an_index(node, function, path):
+        yield from _terms(node, function, path)
+    if function.kind_of(node) == T.BOOL and path[-1][0] in ("test", "value"):
+        yield from _clauses(node, function, path)
 
 
 # --- By the kind of the node ----------------------------------------------------------------------
 
 
 @singledispatch
-def _of_node(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_node(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
     yield from ()
 
 
 @_of_node.register
-def _of_name(node: ast.Name, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_name(node: ast.Name, function: Ingredients, path: Path) -> Iterator[Change]:
     if function.is_whole(node):
         for other in function.whole_at(path):
             if other != node.id:
                 alike = (other in function.bounds) == (node.id in function.bounds)
-                yield function.value("name", 1 if alike else 3, path, named(other))
+                yield "name", 1 if alike else 3, other
     elif node.id in function.real:
         for other in function.real:
             if other != node.id and other in function.known_at(path):
-                yield function.value("name", 1, path, named(other))
+                yield "name", 1, other
 
 
 @_of_node.register
-def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterator[Change]:
     number = node.value
     if not (type(number) is int or type(number) is float):
         return
     if path[-1][0] == "shape" or _is_axis(function, path):
         return
+    near = {0, 1, 2, number + 1, number - 1, number}
     for other in {0, 1, 2, number + 1, number - 1} - {number}:
-        yield function.value("number", 1, path, ast.Constant(type(number)(other)))
-    for other in {*function.needed(number)} - {0, 1, 2, number - 1, number, number + 1}:
-        yield function.value("number", 1, path, ast.Constant(other))
+        yield "number", 1, ast.Constant(type(number)(other))
+    for other in {*function.needed(number)} - near:
+        yield "number", 1, ast.Constant(other)
     if type(number) is int:
         others = {*function.numbers, *((number // 2, 2 * number) if number > 3 else ())}
-        for other in others - {0, 1, 2, number - 1, number, number + 1, *function.needed(number)}:
-            yield function.value("number", 2, path, ast.Constant(other))
+        for other in others - near - {*function.needed(number)}:
+            yield "number", 2, ast.Constant(other)
         for name in function.whole_at(path):
-            yield function.value("number varies", 2, path, named(name))
+            yield "number varies", 2, name
         for size in function.sizes if isinstance(function.at[path[:-1]], ast.Compare) else ():
-            yield function.value("number varies", 2, path, expression(size))
+            yield "number varies", 2, size
 
 
 def _is_axis(function: Ingredients, path: Path) -> bool:
@@ -87,128 +111,111 @@ def _is_axis(function: Ingredients, path: Path) -> bool:
 
 
 @_of_node.register
-def _of_element(node: ast.Subscript, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_element(node: ast.Subscript, function: Ingredients, path: Path) -> Iterator[Change]:
     match node.value:
         case ast.Attribute(attr="shape") if function.is_whole(node):
             for size in function.sizes:
                 if size != ast.unparse(node):
-                    yield function.value("size", 1, path, expression(size))
+                    yield "size", 1, size
         case ast.Name(id=name) if name in function.arrays:
             for other, axes in function.arrays.items():
                 if other != name and axes == function.arrays[name]:
                     given = {name, other} & {*function.typing.kernel.parameters}
-                    new = ast.Subscript(named(other), node.slice, ast.Load())
-                    yield function.value("array", 3 if len(given) == 1 else 2, path, new)
+                    new = ast.Subscript(expression(other), node.slice, ast.Load())
+                    yield "array", 3 if len(given) == 1 else 2, new
             for variable in function.real if T.is_float(function.kind_of(node)) else ():
                 if variable in function.known_at(path):
-                    yield function.value("variable", 2, path, named(variable))
+                    yield "variable", 2, variable
 
 
 @_of_node.register
-def _of_register(node: ast.Attribute, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_register(node: ast.Attribute, function: Ingredients, path: Path) -> Iterator[Change]:
     owner, axis = node.value, node.attr
     if not isinstance(owner, ast.Attribute) or owner.attr not in REGISTERS:
         return
     for other in "xy":
         if other != axis:
-            turned = ast.Attribute(copy_of(owner), other, ast.Load())
-            yield function.value("axis", 1, path, turned)
+            yield "axis", 1, f"{ast.unparse(owner)}.{other}"
     times, cost = ("gridDim", 2) if owner.attr == "blockDim" else ("blockDim", 3)
-    sides = ((f"{function.cuda}.{times}.{axis}", cost), *((side, 3) for side in function.sides))
-    for side, cost in sides:
-        yield function.value("factor", cost, path, expression(f"{ast.unparse(node)} * {side}"))
+    yield "factor", cost, f"{ast.unparse(node)} * {function.cuda}.{times}.{axis}"
+    for side in function.sides:
+        yield "factor", 3, f"{ast.unparse(node)} * {side}"
     for side in function.sides if owner.attr.endswith("Dim") else ():
-        yield function.value("register", 2, path, expression(side))
+        yield "register", 2, side
     for other in REGISTERS:
         if other != owner.attr:
-            base = ast.Attribute(copy_of(owner.value), other, ast.Load())
-            yield function.value("register", 2, path, ast.Attribute(base, axis, ast.Load()))
+            yield "register", 2, f"{ast.unparse(owner.value)}.{other}.{axis}"
 
 
 @_of_node.register
-def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iterator[Edit]:
-    if len(node.ops) > 1:
-        yield from _tests_apart(node, function, path)
-        return
-    written = type(node.ops[0])
-    is_float = any(T.is_float(function.kind_of(each)) for each in (node.left, *node.comparators))
-    for other in COMPARISONS:
-        if other is not written:
-            alike = written.__name__[:2] == other.__name__[:2]
-            kind = "larger or smaller" if is_float and not alike else "comparison"
-            new = ast.Compare(node.left, [other()], node.comparators)
-            yield function.value(kind, 1 if alike else 2, path, new)
-
-
-def _tests_apart(node: ast.Compare, function: Ingredients, path: Path) -> Iterator[Edit]:
-    """`y < m and x < n` for `y < m & x < n`, in which `&` is worked out before both tests."""
+def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iterator[Change]:
     match node:
         case ast.Compare(ops=[one, two], comparators=[ast.BinOp(m, ast.BitAnd(), x), n]):
-            tests: list[ast.expr] = [
+            # `y < m & x < n`, in which `&` is worked out before both tests
+            both: list[ast.expr] = [
                 ast.Compare(node.left, [one], [m]),
                 ast.Compare(x, [two], [n]),
             ]
-            yield function.value("brackets", 1, path, ast.BoolOp(ast.And(), tests))
+            yield "brackets", 1, ast.BoolOp(ast.And(), both)
+        case ast.Compare(ops=[_]):
+            written = type(node.ops[0])
+            sides = (node.left, *node.comparators)
+            is_float = any(T.is_float(function.kind_of(each)) for each in sides)
+            for other in COMPARISONS:
+                if other is not written:
+                    alike = written.__name__[:2] == other.__name__[:2]
+                    kind = "larger or smaller" if is_float and not alike else "comparison"
+                    new = ast.Compare(node.left, [other()], node.comparators)
+                    yield kind, 1 if alike else 2, new
 
 
 @_of_node.register
-def _of_conditions(node: ast.BoolOp, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_conditions(node: ast.BoolOp, function: Ingredients, path: Path) -> Iterator[Change]:
     turned = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
-    yield function.value("and/or", 1, path, ast.BoolOp(turned, node.values))
+    yield "and/or", 1, ast.BoolOp(turned, node.values)
     for number in range(len(node.values)):
         rest = node.values[:number] + node.values[number + 1 :]
-        new = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
-        yield function.value("clause left out", 2, path, new)
+        yield "clause left out", 2, rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
 
 
 @_of_node.register
-def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Change]:
     for other in SHUFFLES if last_name(node.func) in SHUFFLES else ():
         if other != last_name(node.func):
             new = ast.Call(expression(f"{function.cuda}.{other}"), node.args, node.keywords)
-            yield function.value("shuffle", 1, path, new)
+            yield "shuffle", 1, new
     if len(node.args) == 1 and path[-1][0] != "func":
         only = node.args[0]
         kind, given = function.kind_of(node), function.kind_of(only)
         if T.is_integer(kind) and T.is_float(given):
-            down = ast.Call(node.func, [ast.BinOp(only, ast.FloorDiv(), ast.Constant(1))], [])
-            yield function.value("toward zero", 2, path, down)
+            down = ast.BinOp(only, ast.FloorDiv(), ast.Constant(1))
+            yield "toward zero", 2, ast.Call(node.func, [down], [])
         if isinstance(kind, np.dtype) and isinstance(given, np.dtype):
             narrows = kind.kind == given.kind == "i" and kind.itemsize < given.itemsize
-            yield function.value(
-                *("narrow type", 1) if narrows else ("call left out", 2), path, only
-            )
+            yield *(("narrow type", 1) if narrows else ("call left out", 2)), only
         if isinstance(only, ast.Constant) and T.is_float(function.kind_of(node)):
             for extreme in (-math.inf, math.inf):  # what a maximum or a minimum begins with
-                yield function.value("zero", 2, path, ast.Constant(extreme))
+                yield "zero", 2, ast.Constant(extreme)
 
 
 @_of_node.register
-def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator[Change]:
     left, op, right = node.left, node.op, node.right
-    yield function.value("surplus", 2, path, left)
-    yield function.value("surplus", 2, path, right)
+    yield "surplus", 2, left
+    yield "surplus", 2, right
     for other in OPERATORS:
         if not isinstance(op, other):
-            yield function.value("operator", 2, path, ast.BinOp(left, other(), right))
+            yield "operator", 2, ast.BinOp(left, other(), right)
     if isinstance(op, ast.FloorDiv) and function.more:  # whose numbers need not be whole
-        yield function.value("operator", 2, path, ast.BinOp(left, ast.Div(), right))
+        yield "operator", 2, ast.BinOp(left, ast.Div(), right)
     if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
-        yield function.value("turned", 1, path, ast.BinOp(right, op, left))
-    if isinstance(op, ast.Add | ast.Sub) and function.is_whole(node):
-        for place, side in product(("left", "right"), function.sides):
-            name = getattr(node, place)
-            if isinstance(name, ast.Name):
-                scaled = ast.BinOp(name, ast.Mult(), expression(side))
-                yield function.value("factor", 2, (*path, (place, None)), scaled)
+        yield "turned", 1, ast.BinOp(right, op, left)
     for later in _more_on_the_right(node):
-        yield function.value("brackets", 1, path, later)
+        yield "brackets", 1, later
     if isinstance(right, ast.BinOp):
-        earlier = ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
-        yield function.value("brackets", 1, path, earlier)
+        yield "brackets", 1, ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
     if isinstance(op, ast.FloorDiv) and function.is_whole(node):
-        up = expression(f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))")
-        yield function.value("rounding", 1, path, up)
+        yield "rounding", 1, f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))"
 
 
 def _more_on_the_right(node: ast.BinOp) -> Iterator[ast.expr]:
@@ -221,6 +228,15 @@ def _more_on_the_right(node: ast.BinOp) -> Iterator[ast.expr]:
         yield ast.BinOp(left.left, left.op, ast.BinOp(part, node.op, node.right))
         passed.append(left)
         left = left.left
+
+
+def _sides_scaled(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """One side of a sum times the side of a tile."""
+    if isinstance(node.op, ast.Add | ast.Sub) and function.is_whole(node):
+        for place, side in product(("left", "right"), function.sides):
+            name = getattr(node, place)
+            if isinstance(name, ast.Name):
+                yield function.value("factor", 2, (*path, (place, None)), f"{name.id} * {side}")
 
 
 # --- What an index or a test lacks ----------------------------------------------------------------
@@ -238,34 +254,33 @@ def _is_of_an_index(node: ast.expr, function: Ingredients, path: Path) -> bool:
     return isinstance(function.kind_of(parent), T.RangeType)
 
 
-def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
     """A term or factor more, or a size in its place."""
     text, sides = ast.unparse(node), function.sides
     for sign in "+-":
-        yield function.value("off by one", 2, path, expression(f"({text}) {sign} 1"))
+        yield "off by one", 2, f"({text}) {sign} 1"
     for sign in "+-" if function.names_two else "":
-        yield function.value("term", 3, path, expression(f"({text}) {sign} 2"))
+        yield "term", 3, f"({text}) {sign} 2"
     for name in function.places_at(path):
-        yield function.value("term", 3, path, expression(f"({text}) + {name}"))
-        yield function.value("term", 3, path, expression(f"({text}) - {name}"))
+        yield "term", 3, f"({text}) + {name}"
+        yield "term", 3, f"({text}) - {name}"
         for side in sides:
-            yield function.value("term", 4, path, expression(f"({text}) + {name} * {side}"))
+            yield "term", 4, f"({text}) + {name} * {side}"
     for side in sides:
-        yield function.value("term", 3, path, expression(f"({text}) + {side}"))
+        yield "term", 3, f"({text}) + {side}"
     for side in sorted({*sides, *function.bounds_at(path)} - {text}):
-        yield function.value("factor", 3, path, expression(f"({text}) * {side}"))
+        yield "factor", 3, f"({text}) * {side}"
     for number in function.more:
-        yield function.value("factor", 3, path, expression(f"({text}) // {number}"))
+        yield "factor", 3, f"({text}) // {number}"
     for axis in "xy" if function.cuda else "":
         for side in (f"{function.cuda}.blockDim.{axis}", *sides):
-            new = expression(f"({text}) + {function.cuda}.blockIdx.{axis} * {side}")
-            yield function.value("block", 3, path, new)
+            yield "block", 3, f"({text}) + {function.cuda}.blockIdx.{axis} * {side}"
     for size in function.sizes:
         if size != text:
-            yield function.value("size", 2, path, expression(size))
+            yield "size", 2, size
 
 
-def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
     """One condition more in a test, or in what is tested later."""
     tested = [function.at[path[:-1]]]
     if path[-1][0] == "value":
@@ -291,6 +306,40 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit
         ]
     for cost, clauses in ((2, likely), (3, others)):
         for clause in map(expression, clauses):
-            if names_read(clause) & function.variables <= function.known_at(path):
-                new = ast.BoolOp(ast.And(), [node, clause])
-                yield function.value("clause missing", cost, path, new)
+            if function.knows(clause, path):
+                yield "clause missing", cost, ast.BoolOp(ast.And(), [node, clause])
+
+
+# --- Fields, units and rounding, in plain functions -----------------------------------------------
+
+
+def _plain_changes(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
+    text = ast.unparse(node)
+    is_field = text in function.fields
+    if is_field or text in function.whole_at(path):
+        for other in function.fields:
+            if other != text:
+                yield "name", 1 if is_field else 2, other
+    elif isinstance(node, ast.Constant) and type(node.value) is int:
+        for other in function.fields:
+            yield "field", 1, other
+    for quotient in _rounded_otherwise(node):
+        yield "rounding", 1, quotient
+    match node:
+        case ast.Call(args=[_, _, *_]):
+            if not any(isinstance(argument, ast.Starred) for argument in node.args):
+                for value in node.args:  # one of its values alone
+                    yield "surplus", 2, value
+
+
+def _rounded_otherwise(node: ast.expr) -> Iterator[str]:
+    """A quotient that is rounded up for one that is rounded down, or otherwise."""
+    up, down = "-(-({}) // ({}))", "({}) // ({})"
+    match node:
+        case ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), one), ast.FloorDiv(), two)):
+            yield down.format(ast.unparse(one), ast.unparse(two))
+        case ast.BinOp(ast.BinOp(one, ast.FloorDiv(), two), ast.Add(), ast.Constant(1)):
+            yield up.format(ast.unparse(one), ast.unparse(two))
+        case ast.Call(args=[ast.BinOp(one, ast.Div(), two)]) if ast.unparse(node.func) in ROUNDED:
+            yield up.format(ast.unparse(one), ast.unparse(two))
+            yield down.format(ast.unparse(one), ast.unparse(two))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import combinations
 from math import prod
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from course_lib.diagnosis.source.tree import (
     indices_of,
     names_bound,
     names_read,
+    nodes_in,
     walk,
     wide_accesses,
 )
@@ -176,6 +178,10 @@ class Ingredients:
     def bounds_at(self, path: Path) -> frozenset[str]:
         return self.bounds & {*self.whole_at(path)}
 
+    def knows(self, node: ast.AST, path: Path) -> bool:
+        """Have all variables in a new part of the text a value there?"""
+        return names_read(node) & self.variables <= self.known_at(path)
+
     # --- what stands at a place -----------------------------------------------------------------
 
     def kind_of(self, node: ast.AST) -> T.Type:
@@ -207,8 +213,8 @@ class Ingredients:
         """That each index in a part of the text lies inside its array, as texts."""
         found = {
             f"{ast.unparse(index)} < {ast.unparse(part.value)}.shape[{axis}]"
-            for part in ast.walk(node)
-            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+            for part in nodes_in(node, ast.Subscript)
+            if isinstance(part.value, ast.Name)
             for axis, index in enumerate(indices_of(part))
             if part.value.id in self.arrays and self.is_whole(index)
         }
@@ -222,13 +228,24 @@ class Ingredients:
         assert isinstance(node, ast.expr | ast.stmt)
         return node.lineno
 
-    def value(self, kind: str, cost: int, path: Path, new: ast.expr) -> Edit:
-        """The change that puts another expression in place of one."""
-        return self.values(kind, cost, {path: new}, self.line(path))
+    def value(self, kind: str, cost: int, path: Path, new: str | ast.expr) -> Edit:
+        """The change that puts another expression, or what a text says, in place of one."""
+        return self.values(kind, cost, {path: expression(new) if isinstance(new, str) else new})
 
-    def values(self, kind: str, cost: int, new: dict[Path, ast.expr], line: int) -> Edit:
-        """The change that puts others in place of several expressions, told at a line."""
-        return Edit(kind, line, cost, self.tree, new)
+    def values(
+        self, kind: str, cost: int, new: Mapping[Path, ast.expr], line: int | None = None
+    ) -> Edit:
+        """The change that puts others in place of several expressions, told at a line, or the
+        first of theirs."""
+        return Edit(kind, line or min(map(self.line, new)), cost, self.tree, {**new})
+
+    def exchanged(self, places: Mapping[str, Sequence[Path]], cost: int) -> Iterator[Edit]:
+        """Two of these texts in each other's place, wherever they stand; a size is no register."""
+        for one, two in combinations(sorted(places), 2):
+            if (".shape" in one) == (".shape" in two):
+                new = dict.fromkeys(places[one], expression(two))
+                new |= dict.fromkeys(places[two], expression(one))
+                yield self.values("exchange", cost, new)
 
     def statement(self, kind: str, cost: int, path: Path, change: StatementEdit) -> Edit:
         """The change of what happens around one statement."""
@@ -253,11 +270,11 @@ def named(name: str) -> ast.Name:
 
 def _made_of_sizes(tree: ast.FunctionDef) -> frozenset[str]:
     """The variables that are worked out from shapes and constants alone, and never changed."""
-    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
+    assigned = nodes_in(tree, ast.Assign, ast.AugAssign)
     variables = names_bound(tree)
     changed = frozenset().union(
         *(names_bound(node) for node in assigned if isinstance(node, ast.AugAssign)),
-        *(names_bound(node.target) for node in ast.walk(tree) if isinstance(node, ast.For)),
+        *(names_bound(loop.target) for loop in nodes_in(tree, ast.For)),
     )
     found: frozenset[str] = frozenset()
     for node in assigned:

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
@@ -129,7 +129,7 @@ class TileChanges:
             turned = self._called(transposed, node.func, node.args[number])
             yield function.value("transposed", 2, (*path, ("args", number)), turned)
         for side in function.sides if name in PLACES else ():
-            yield function.value("factor", 2, path, expression(f"{ast.unparse(node)} * {side}"))
+            yield function.value("factor", 2, path, f"{ast.unparse(node)} * {side}")
         for side in function.sides if name == "range" else ():
             ends = node.args if len(node.args) > 1 else [ast.Constant(0), *node.args]
             step = ast.Call(node.func, [*ends[:2], expression(side)], [])
@@ -183,7 +183,7 @@ class TileChanges:
     def _masks(self, node: ast.Call, path: Path, number: int | None) -> Iterator[Edit]:
         function = self.function
         for condition in map(expression, self.conditions):
-            if not names_read(condition) & function.variables <= function.known_at(path):
+            if not function.knows(condition, path):
                 continue
             if number is None:
                 yield self._with_keyword("mask", node, path, "mask", condition)
@@ -251,7 +251,7 @@ class TileChanges:
                 larger = self._called("maximum", node.func, named(name), node)
                 yield function.value("tile maximum", 1, path, larger)
         for factor in self.rescales(path, text) if isinstance(node, ast.Name) else ():
-            yield function.value("rescale", 2, path, expression(f"{text} * {factor}"))
+            yield function.value("rescale", 2, path, f"{text} * {factor}")
 
     def rescales(self, path: Path, total: str) -> list[str]:
         """The factors that a sum of exponentials may lack."""
@@ -299,7 +299,7 @@ class TileChanges:
         """A condition more, in a mask or in what becomes one."""
         function = self.function
         for condition in map(expression, self.below_sizes if path[-1][0] == "value" else ()):
-            if names_read(condition) & function.variables <= function.known_at(path):
+            if function.knows(condition, path):
                 both = ast.BinOp(node, ast.BitAnd(), condition)
                 yield function.value("clause missing", 2, path, both)
 
@@ -309,10 +309,7 @@ class TileChanges:
         for node, path in self.function.nodes:
             if isinstance(node, ast.Call) and last_name(node.func) in PLACES:
                 found[ast.unparse(node)].append(path)
-        for one, two in combinations(sorted(found), 2):
-            new = {path: expression(two) for path in found[one]}
-            new |= {path: expression(one) for path in found[two]}
-            yield self.function.values("exchange", 2, new, min(map(self.function.line, new)))
+        yield from self.function.exchanged(found, 2)
 
     # --- sums and loops -------------------------------------------------------------------------
 

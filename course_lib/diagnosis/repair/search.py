@@ -22,13 +22,18 @@ from course_lib.answer_text.context import CALLER, given_to
 from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.launcher import BUDGET, Launcher
-from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.launches.outcome import (
+    Outcome,
+    Trial,
+    exact_of,
+    leaves_arrays,
+    right_but_for_races,
+)
 from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.source.tree import Path, walk
-from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
+from course_lib.diagnosis.source.tree import Path, variables_in, walk
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.typings import Typing
@@ -296,7 +301,7 @@ class Search:
         deviation = CommonDeviation.of(outcome.values[wrong], outcome.expected[wrong])
         for typing in self.own_functions(typing_for(self.kernel, self.arguments(trial))):
             kernel = typing.kernel
-            written = {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}
+            written = variables_in(kernel.tree)
             constants = [
                 name
                 for name, value in kernel.namespace.items()

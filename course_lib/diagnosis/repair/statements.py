@@ -30,11 +30,7 @@ def registers_exchanged(function: Ingredients, paths: Sequence[Path], cost: int)
                     found[ast.unparse(node)].append(below)
                 case ast.Subscript(value=ast.Attribute(attr="shape")) if function.is_whole(node):
                     found[ast.unparse(node)].append(below)
-    for one, two in combinations(sorted(found), 2):
-        if ("shape" in one) == ("shape" in two):
-            new = {path: expression(two) for path in found[one]}
-            new |= {path: expression(one) for path in found[two]}
-            yield function.values("exchange", cost, new, min(map(function.line, new)))
+    yield from function.exchanged(found, cost)
 
 
 def elements_exchanged(function: Ingredients) -> Iterator[Edit]:
@@ -51,7 +47,7 @@ def elements_exchanged(function: Ingredients) -> Iterator[Edit]:
                 places: list[Path] = [(*path, ("elts", number)) for number in (two, one)]
                 new = dict(zip(places, parts, strict=True))
                 kind, cost = ("indices", 1) if is_index else ("exchange", 2)
-                yield function.values(kind, cost, new, min(map(function.line, new)))
+                yield function.values(kind, cost, new)
 
 
 def names_exchanged(function: Ingredients) -> Iterator[Edit]:
@@ -80,11 +76,8 @@ def whole_names_exchanged(function: Ingredients, path: Path, cost: int) -> Itera
     """Two names of whole numbers exchanged, wherever they occur below a node."""
     reads = _reads_of_whole(function, path)
     places = [path for paths in reads.values() for path in paths]
-    everywhere = [name for name in reads if _is_known(function, name, places)]
-    for one, two in combinations(sorted(everywhere), 2):
-        new: dict[Path, ast.expr] = {path: named(two) for path in reads[one]}
-        new |= {path: named(one) for path in reads[two]}
-        yield function.values("exchange", cost, new, min(map(function.line, new)))
+    known = {name: reads[name] for name in reads if _is_known(function, name, places)}
+    yield from function.exchanged(known, cost)
 
 
 def _arrays_exchanged(function: Ingredients, path: Path) -> Iterator[Edit]:
@@ -97,12 +90,12 @@ def _arrays_exchanged(function: Ingredients, path: Path) -> Iterator[Edit]:
                     found[name][below] = index
     for one, two in combinations(sorted(found), 2):
         if function.arrays[one] == function.arrays[two]:
-            new: dict[Path, ast.expr] = {
+            new = {
                 below: ast.Subscript(named(other), index, ast.Load())
                 for name, other in ((one, two), (two, one))
                 for below, index in found[name].items()
             }
-            yield function.values("exchange", 2, new, min(map(function.line, new)))
+            yield function.values("exchange", 2, new)
 
 
 def _renamed(function: Ingredients, reads: Places) -> Iterator[Edit]:
@@ -110,8 +103,7 @@ def _renamed(function: Ingredients, reads: Places) -> Iterator[Edit]:
         for two in function.whole if len(paths) > 1 else ():
             alike = (two in function.bounds) == (one in function.bounds)
             if alike and two != one and _is_known(function, two, paths):
-                new: dict[Path, ast.expr] = {path: named(two) for path in paths}
-                yield function.values("name", 3, new, function.line(paths[0]))
+                yield function.values("name", 3, dict.fromkeys(paths, named(two)))
 
 
 def _is_known(function: Ingredients, name: str, paths: Sequence[Path]) -> bool:
@@ -126,10 +118,7 @@ def arguments_exchanged(function: Ingredients) -> Iterator[Edit]:
         ):
             kinds = [function.kind_of(each) for each in (one, two)]
             if kinds[0] == kinds[1] and all(map(T.is_scalar, kinds)):
-                new: dict[Path, ast.expr] = {
-                    (*path, ("args", number)): two,
-                    (*path, ("args", number + 1)): one,
-                }
+                new = {(*path, ("args", number)): two, (*path, ("args", number + 1)): one}
                 yield function.values("exchange", 2, new, function.line(path))
 
 

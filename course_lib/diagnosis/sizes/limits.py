@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 
 from course_lib.diagnosis.launches.outcome import Outcome, where
-from course_lib.diagnosis.sizes.words import tell
 from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel
 from course_lib.emulator.observers.limits import LimitNotes, Site
 from course_lib.problems.problem import NAN, Case, OtherSize, Problem, Shape

@@ -13,8 +13,10 @@ from course_lib.diagnosis.source.tree import (
     indices_of,
     multiplies,
     names_in,
+    nodes_in,
     outside,
     root_name,
+    target_of,
 )
 from course_lib.diagnosis.source.variables import Variables
 
@@ -26,12 +28,9 @@ class Source(Variables):
         """The statements that combine elements, deepest in loops first: where the sum is made."""
         tiles = self.shared_names()
         found = []
-        for node in self.walk():
-            if not isinstance(node, (ast.Assign, ast.AugAssign)):
-                continue
-            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        for node in self.all(ast.Assign, ast.AugAssign):
             collects = isinstance(node, ast.AugAssign) or any(map(multiplies, outside(node.value)))
-            if collects and root_name(target) not in tiles and self._uses_elements(node):
+            if collects and root_name(target_of(node)) not in tiles and self._uses_elements(node):
                 found.append(node)
         found.sort(key=lambda node: (-len(self.loops_around(node)), node.lineno))
         return found
@@ -152,12 +151,7 @@ def bound_line(source: Source, loop: ast.For | ast.While) -> int:
         arguments = loop.iter.args if isinstance(loop.iter, ast.Call) else [loop.iter]
         bounds = arguments[:1] if len(arguments) == 1 else arguments[1:2]
     else:
-        bounds = [
-            part
-            for test in ast.walk(loop.test)
-            if isinstance(test, ast.Compare)
-            for part in test.comparators
-        ]
+        bounds = [part for test in nodes_in(loop.test, ast.Compare) for part in test.comparators]
     return _worked_out_at(source, bounds) or loop.lineno
 
 
@@ -190,7 +184,7 @@ def loop_start_line(source: Source, loop: ast.For | ast.While) -> int:
     if isinstance(loop, ast.While):
         starts = [
             statement.lineno
-            for name in sorted(source.loop_variables(loop.body[0]))
+            for name in sorted(source.steps_of(loop))
             for statement in source.assignments(name)
             if statement.lineno < loop.lineno
         ]

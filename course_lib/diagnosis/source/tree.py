@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 # Functions that access arrays several elements at a time: where each array stands among the
 # arguments, with its index behind it, and whether it is written.
@@ -18,6 +18,9 @@ WIDE_ACCESSES: Mapping[str, tuple[tuple[int, bool], ...]] = {
     "cp_async16": ((0, True), (2, False)),
     "cp_async4": ((0, True), (2, False)),
 }
+Assignment = ast.Assign | ast.AugAssign | ast.AnnAssign
+Node = TypeVar("Node", bound=ast.AST)
+Other = TypeVar("Other", bound=ast.AST)
 THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gridDim"}
 
 
@@ -66,11 +69,8 @@ def _makes_array(value: ast.expr) -> bool:
 
 def names_in(node: ast.AST) -> set[str]:
     """Every variable and attribute name in a piece of the tree."""
-    return {
-        part.id if isinstance(part, ast.Name) else part.attr
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name | ast.Attribute)
-    }
+    parts = nodes_in(node, ast.Name, ast.Attribute)
+    return {part.id if isinstance(part, ast.Name) else part.attr for part in parts}
 
 
 def names_bound(node: ast.AST) -> frozenset[str]:
@@ -84,11 +84,7 @@ def names_read(node: ast.AST) -> frozenset[str]:
 
 
 def _names_with(node: ast.AST, context: type[ast.expr_context]) -> frozenset[str]:
-    return frozenset(
-        part.id
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, context)
-    )
+    return frozenset(part.id for part in nodes_in(node, ast.Name) if isinstance(part.ctx, context))
 
 
 def last_name(function: ast.AST) -> str:
@@ -118,6 +114,25 @@ def root_name(target: ast.AST) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
+@overload
+def nodes_in(tree: ast.AST, one: type[Node], /) -> list[Node]: ...
+@overload
+def nodes_in(tree: ast.AST, one: type[Node], two: type[Other], /) -> list[Node | Other]: ...
+def nodes_in(tree: ast.AST, *kinds: type[ast.AST]) -> list[Any]:
+    """The nodes of one kind, or of two, in a piece of the tree, the outer ones first."""
+    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+
+
+def has(tree: ast.AST, *kinds: type[ast.AST]) -> bool:
+    """Is there a node of one of these kinds in a piece of the tree?"""
+    return any(isinstance(node, kinds) for node in ast.walk(tree))
+
+
+def target_of(statement: Assignment) -> ast.expr:
+    """What a statement sets; of several targets the first."""
+    return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+
+
 def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
     """The index expressions: two for `A[y, x]`, and for `A[y][x]` those of the last."""
     return access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
@@ -133,7 +148,7 @@ def flat(target: ast.AST) -> Iterator[ast.AST]:
 
 def variables_in(node: ast.AST) -> set[str]:
     """The variables in an expression; the x of `cuda.threadIdx.x` is none."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {part.id for part in nodes_in(node, ast.Name)}
 
 
 def is_number(value: ast.AST) -> bool:
@@ -155,26 +170,24 @@ def asks_about_elements(test: ast.AST, function: ast.AST) -> bool:
 
     Such a test is no bounds check. A variable that is an index, too, holds a place.
     """
-    indices = (node.slice for node in ast.walk(function) if isinstance(node, ast.Subscript))
+    indices = (node.slice for node in nodes_in(function, ast.Subscript))
     places = set().union(*map(variables_in, indices))
     held = {
         name
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign | ast.AugAssign) and _reads_element(node.value)
+        for node in nodes_in(function, ast.Assign, ast.AugAssign)
+        if _reads_element(node.value)
         for name in names_bound(node) - places
     }
-    compares = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
-    parts: Sequence[ast.AST] = compares or [test]
+    parts: Sequence[ast.AST] = nodes_in(test, ast.Compare) or [test]
     return all(_reads_element(each) or variables_in(each) & held for each in parts)
 
 
 def _reads_element(node: ast.AST) -> bool:
     """Not so `A.shape[0]`, nor `rows[:, None]`, which gives a tile another axis."""
     return any(
-        isinstance(part, ast.Subscript)
-        and isinstance(part.value, ast.Name | ast.Subscript)
+        isinstance(part.value, ast.Name | ast.Subscript)
         and not all(map(_is_whole_axis, indices_of(part)))
-        for part in ast.walk(node)
+        for part in nodes_in(node, ast.Subscript)
     )
 
 
@@ -197,7 +210,6 @@ def multiplies(node: ast.AST) -> bool:
 Path = tuple[tuple[str, int | None], ...]  # from a function to one of its nodes
 # How the names of functions begin that bring fragments to tensor cores, and that multiply them.
 FRAGMENTS, PRODUCTS = "ldmatrix_x", "mma_m"
-Node = TypeVar("Node", bound=ast.AST)
 
 
 @dataclass(frozen=True)
@@ -232,6 +244,15 @@ class AnswerTree:
 
     def walk(self) -> Iterator[ast.AST]:
         return iter(self.nodes)
+
+    @overload
+    def all(self, one: type[Node], /) -> list[Node]: ...
+    @overload
+    def all(self, one: type[Node], two: type[Other], /) -> list[Node | Other]: ...
+    def all(self, *kinds: type[Any]) -> list[Any]:
+        """The expressions or statements of one kind, or of two, in the order of their lines."""
+        found: list[Any] = [node for node in self.nodes if isinstance(node, kinds)]
+        return sorted(found, key=lambda node: node.lineno)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, from the inside out."""
@@ -273,11 +294,7 @@ class AnswerTree:
 
     def calls(self, functions: Collection[str]) -> bool:
         """Is one of these called, by its last name?"""
-        calls = (node.func for node in self.walk() if isinstance(node, ast.Call))
-        return any(
-            (func.attr if isinstance(func, ast.Attribute) else root_name(func)) in functions
-            for func in calls
-        )
+        return any(last_name(call.func) in functions for call in self.all(ast.Call))
 
     def _is_augmented(self, node: ast.AST) -> bool:
         """`C[i] += x` reads C as well as it writes it."""
@@ -288,8 +305,7 @@ class AnswerTree:
         """The variables that hold shared arrays."""
         return {
             name
-            for node in self.walk()
-            if isinstance(node, ast.Assign)
+            for node in self.all(ast.Assign)
             for name, value in set_to(node)
             if "shared" in names_in(value)
         }
@@ -297,20 +313,12 @@ class AnswerTree:
     def handed_over(self, array: str) -> list[ast.Call]:
         """The calls of device functions that get an array as an argument."""
         functions = {function.name for function in self.functions}
-        return sorted(
-            (
-                node
-                for node in self.walk()
-                if isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id in functions
-                and any(
-                    isinstance(argument, ast.Name) and argument.id == array
-                    for argument in node.args
-                )
-            ),
-            key=lambda node: node.lineno,
-        )
+        return [
+            call
+            for call in self.all(ast.Call)
+            if isinstance(call.func, ast.Name) and call.func.id in functions
+            if any(isinstance(each, ast.Name) and each.id == array for each in call.args)
+        ]
 
     def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
         """The function around a node."""
@@ -318,27 +326,20 @@ class AnswerTree:
 
     def calls_by_name(self, function: str) -> list[ast.Call]:
         """The calls of a device function, in the order of their lines."""
-        calls = [node for node in self.walk() if isinstance(node, ast.Call)]
-        named = [each for each in calls if root_name(each.func) == function]
-        return sorted(named, key=lambda node: node.lineno)
+        return [call for call in self.all(ast.Call) if root_name(call.func) == function]
 
     def fragments(self, array: str) -> list[ast.Call]:
         """Where tensor cores get numbers of a shared array: `ldmatrix_x4(array, …)`."""
-        calls = [node for node in self.walk() if isinstance(node, ast.Call) and node.args]
-        found = [
+        return [
             call
-            for call in calls
-            if last_name(call.func).startswith(FRAGMENTS) and root_name(call.args[0]) == array
+            for call in self.all(ast.Call)
+            if last_name(call.func).startswith(FRAGMENTS)
+            if call.args and root_name(call.args[0]) == array
         ]
-        return sorted(found, key=lambda call: call.lineno)
 
     def products(self) -> list[ast.stmt]:
         """The kernel's statements in which tensor cores multiply, there or in what is called."""
-        waiting: list[ast.AST] = [
-            node
-            for node in self.walk()
-            if isinstance(node, ast.Call) and last_name(node.func).startswith(PRODUCTS)
-        ]
+        waiting = [call for call in self.all(ast.Call) if last_name(call.func).startswith(PRODUCTS)]
         found: dict[ast.stmt, None] = {}
         seen: set[ast.FunctionDef | None] = {self.kernel}
         for call in waiting:
@@ -354,8 +355,7 @@ class AnswerTree:
         """The variables that hold shared or local arrays, each with the call that makes it."""
         return {
             name: value
-            for node in self.walk()
-            if isinstance(node, ast.Assign)
+            for node in self.all(ast.Assign)
             for name, value in set_to(node)
             if isinstance(value, ast.Call) and _makes_array(value)
         }
@@ -384,8 +384,7 @@ class AnswerTree:
 
     def loops(self) -> list[ast.For | ast.While]:
         """All loops, in the order of their lines."""
-        found = [node for node in self.walk() if isinstance(node, (ast.For, ast.While))]
-        return sorted(found, key=lambda node: node.lineno)
+        return self.all(ast.For, ast.While)
 
     def loops_around(self, node: ast.AST) -> list[ast.For | ast.While]:
         """The loops around a node, outermost first."""

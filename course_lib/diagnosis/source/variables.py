@@ -12,6 +12,7 @@ from course_lib.diagnosis.source.tree import (
     names_bound,
     names_in,
     names_read,
+    nodes_in,
     part_of,
     variables_in,
     wide_accesses,
@@ -79,9 +80,8 @@ class Variables(AnswerTree):
         """The variables that hold several elements of `operand` at once, from a wide load."""
         return {
             target.id
-            for node in self.walk()
-            if isinstance(node, ast.Assign)
-            and any(array == operand for array, _, _ in wide_accesses(node.value))
+            for node in self.all(ast.Assign)
+            if any(array == operand for array, _, _ in wide_accesses(node.value))
             for target in node.targets
             if isinstance(target, ast.Name)
         }
@@ -112,26 +112,6 @@ class Variables(AnswerTree):
                     if isinstance(loop, ast.For) and name in names_in(loop.target)
                 ]
         return found
-
-    def loop_variables(self, node: ast.AST) -> set[str]:
-        """The variables that change from one round to the next of the loops around a node."""
-        names = set()
-        for loop in self.loops_around(node):
-            if isinstance(loop, ast.For):
-                names |= {t.id for t in flat(loop.target) if isinstance(t, ast.Name)}
-            else:
-                tested = names_in(loop.test)
-                changed = {
-                    s.target.id
-                    for s in ast.walk(loop)
-                    if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name)
-                }
-                names |= {
-                    name
-                    for name in changed
-                    if name in tested or isinstance(loop.test, ast.Constant)
-                }
-        return names
 
     def heads_a_loop(self, node: ast.AST) -> bool:
         """Does it decide, itself or through the variable that it sets, how many rounds a loop
@@ -186,9 +166,7 @@ class Variables(AnswerTree):
 
     def _comparisons(self, test: ast.expr, depth: int = 4) -> Iterator[ast.Compare]:
         """The comparisons in a test, also those behind a name: `inside = row < M`."""
-        for part in ast.walk(test):
-            if isinstance(part, ast.Compare):
-                yield part
+        yield from nodes_in(test, ast.Compare)
         named = [test, *getattr(test, "values", ()), getattr(test, "operand", None)]
         for part in named if depth else ():
             before = self.last_assignment(part) if isinstance(part, ast.Name) else None
@@ -208,8 +186,5 @@ def _given(statement: ast.stmt, name: str) -> ast.AST:
 
 def _names_of_values(node: ast.AST) -> set[str]:
     """The names in a piece of the tree, without arrays of which it only asks the shape."""
-    parts = list(ast.walk(node))
-    asked = [
-        part.value for part in parts if isinstance(part, ast.Attribute) and part.attr == "shape"
-    ]
-    return {part.id for part in parts if isinstance(part, ast.Name) and part not in asked}
+    asked = [part.value for part in nodes_in(node, ast.Attribute) if part.attr == "shape"]
+    return {part.id for part in nodes_in(node, ast.Name) if part not in asked}

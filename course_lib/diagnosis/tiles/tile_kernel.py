@@ -14,18 +14,21 @@ from functools import cached_property
 import numpy as np
 
 from course_lib.curriculum import Task
-from course_lib.diagnosis.codes import OUTSIDE
-from course_lib.diagnosis.ideas import idea_behind, ideas_of
-from course_lib.diagnosis.launches.outcome import by_how_much, where
-from course_lib.diagnosis.number_patterns import not_finite
+from course_lib.diagnosis.launches.outcome import OUTSIDE, by_how_much, where
+from course_lib.diagnosis.number_patterns import idea_behind, ideas_of, not_finite
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.source.tree import last_name, names_bound
-from course_lib.diagnosis.tiles.mended import STEPS_OF_ALL_CHANGES, STEPS_WITH_AN_IDEA, TileSearch
-from course_lib.diagnosis.tiles.tile_launches import TileLauncher, TileTrial, launched
+from course_lib.diagnosis.source.tree import last_name, names_bound, nodes_in
+from course_lib.diagnosis.tiles.tile_launches import (
+    STEPS_OF_ALL_CHANGES,
+    STEPS_WITH_AN_IDEA,
+    TileLauncher,
+    TileSearch,
+    TileTrial,
+    launched,
+)
 from course_lib.diagnosis.tiles.words import SAYS, tell
 from course_lib.diagnosis.words import NEVER_WRITTEN
 from course_lib.emulator.language.kernel import says_nothing
@@ -140,7 +143,7 @@ class TileCause:
             message = tell.says("dropped", seen=seen.message, dropped=dropped.message)
             return replace(dropped, message=message, severity="error")
         if self.lost and seen.code == "wrong-result":
-            return finding(self.lost.code, self.lost.message, seen.line, self.lost.hint, "error")
+            return replace(self.lost, line=seen.line, severity="error")
         return tell.again("unexplained", seen) if seen.code == "wrong-result" else seen
 
     @property
@@ -191,7 +194,7 @@ class TileCause:
         return next(filter(None, found), None)
 
     @cached_property
-    def lost(self) -> Slip | None:
+    def lost(self) -> Finding | None:
         """What is said of numbers that are none."""
         found = (not_finite(trial.outcome) for trial in self.wrong if not trial.errors)
         return next(filter(None, found), None)
@@ -200,11 +203,7 @@ class TileCause:
     def last_store(self) -> int:
         """The line where wrong numbers show: of the last store, or of the variable stored there."""
         tree = self.kernel.function.tree
-        stores = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and last_name(node.func) in STORES
-        ]
+        stores = [node for node in nodes_in(tree, ast.Call) if last_name(node.func) in STORES]
         if not stores:
             return tree.lineno
         store = max(stores, key=lambda node: node.lineno)
@@ -212,9 +211,8 @@ class TileCause:
         stored = (named or store.args or [store])[-1]
         lines = [
             node.lineno
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Assign)
-            and isinstance(stored, ast.Name)
+            for node in nodes_in(tree, ast.Assign)
+            if isinstance(stored, ast.Name)
             and node.lineno < store.lineno
             and stored.id in names_bound(node)
         ]
