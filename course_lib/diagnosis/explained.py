@@ -80,7 +80,7 @@ def at_its_mapping(
     if cost.code not in OF_LANES or cost.severity != "error":
         return cost
     edit = Search(launcher, trials, steps=STEPS_OF_COSTS).without_cost(cost.code, exact)
-    if edit is None or edit.line == cost.line:
+    if edit is None or cost.line in edit.lines:
         return cost
     said = tell.says("shows elsewhere", line=Line(cost.line or 0), seen=cost.message)
     message = tell.says("one change for a cost", seen=said, says=said_of(edit)[0])
