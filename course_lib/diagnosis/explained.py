@@ -84,7 +84,7 @@ def at_its_mapping(
         return cost
     said = tell.says("shows elsewhere", line=Line(cost.line or 0), seen=cost.message)
     message = tell.says("one change for a cost", seen=said, says=said_of(edit)[0])
-    return replace(cost, message=message, line=edit.line, other_line=cost.line)
+    return replace(cost, message=message, line=edit.line)
 
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
@@ -131,7 +131,7 @@ class CauseSearch:
         line = self.line_of_index() if self.seen.code in OUTSIDE else None
         if line and self.seen.line not in (line, None):
             seen = tell.says("shows elsewhere", line=Line(self.seen.line), seen=self.seen.message)
-            return replace(self.seen, message=seen, line=line, other_line=self.seen.line)
+            return replace(self.seen, message=seen, line=line)
         return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
 
     def line_of_index(self) -> int | None:
