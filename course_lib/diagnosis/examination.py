@@ -40,8 +40,13 @@ from course_lib.diagnosis.number_patterns import (
 from course_lib.diagnosis.points import what_holds
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
-from course_lib.diagnosis.sizes.far_cases import DRAW, far_cases
-from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
+from course_lib.diagnosis.sizes import (
+    DRAW,
+    far_cases,
+    limit_finding,
+    room_finding,
+    size_finding,
+)
 from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.observers.limits import Site
 from course_lib.problems.problem import Case

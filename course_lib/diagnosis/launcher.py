@@ -29,7 +29,7 @@ from course_lib.diagnosis.launches.trail import (
     TrailMaker,
     Widths,
 )
-from course_lib.diagnosis.sizes.limits import Limits
+from course_lib.diagnosis.sizes import Limits
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate

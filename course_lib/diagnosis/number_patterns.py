@@ -1,7 +1,8 @@
 """Causes of wrong numbers that the numbers show by themselves, whatever is computed.
 
 First patterns of one output (not written, not finite, cut off), then those of all launches
-(independent of the input, of another tile); at the end `cause_of` tries them in order.
+(independent of the input, of another tile), which `cause_of` tries in order. At the end the ideas
+of an entry: data, tried on the numbers.
 """
 
 from __future__ import annotations
@@ -258,7 +259,7 @@ def placed(launcher: Launcher, found: Finding, place: Sequence[str], trial: Tria
     return launcher.seen_in(trial, told, not trial.case.exact)
 
 
-# --- What an entry itself says that wrong answers compute: ideas as data, tried on the numbers ---
+# --- What an entry itself says that wrong answers compute -----------------------------------------
 
 
 ROOM = 1e-3  # of a row's largest number, by which other launches may be off an idea

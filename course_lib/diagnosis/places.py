@@ -341,7 +341,7 @@ def _line(nodes: Sequence[ast.expr] | Sequence[ast.stmt]) -> int | None:
     return nodes[0].lineno if nodes else None
 
 
-# --- From a slip to its line: the finders for loads, stores, calls and sums, and the table of all
+# --- Loads, stores and calls ----------------------------------------------------------------------
 
 
 def load_place(at: Evidence, details: list[str]) -> int | None:

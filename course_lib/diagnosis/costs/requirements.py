@@ -312,7 +312,7 @@ def _atomics(measured: Measured) -> Iterator[Finding]:
     )
 
 
-# --- What an exercise or a task asks of its copies, passes and barriers, beside a right result ---
+# --- Limits of their own: copies, passes and barriers ---------------------------------------------
 
 
 def costs_of_its_own(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

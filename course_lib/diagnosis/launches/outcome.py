@@ -1,4 +1,4 @@
-"""What came out of one launch beside what should have, and where the two differ."""
+"""What came out of one launch beside what should have, where they differ, and what that says."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def by_how_much(outcome: Outcome) -> str:
     return f"{name} is {got:.{digits}g} and should be {wanted:.{digits}g}"
 
 
-# --- Groups of codes that conclusions are drawn from, and which array a finding is about ---------
+# --- Groups of codes that conclusions are drawn from ----------------------------------------------
 
 
 APART = "barrier-divergence"
@@ -207,7 +207,7 @@ def is_misaligned(each: Finding) -> bool:
     return each.code == "wrong-index" and "size" in facts_of(each.message)
 
 
-# --- One launch of an answer, what came of it, and what that says --------------------------------
+# --- One launch of an answer, and what came of it -------------------------------------------------
 
 
 COUNTED = (

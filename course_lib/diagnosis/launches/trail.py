@@ -1,4 +1,7 @@
-"""What a launch did to global memory: who accessed which elements, and how its tiles travelled."""
+"""What a launch did: who accessed which elements, how tiles travelled, how wide accesses were.
+
+`Measured` at the end puts together what the requirements look at.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Launches a tile kernel on a task's inputs, and says whether its numbers are right."""
+"""Launches a tile kernel on a task's inputs; and looks for the change that makes it right."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def launched(
             return
 
 
-# --- Looks for the one small change with which a tile kernel is right in every launch ------------
+# --- The one small change with which every launch is right ----------------------------------------
 
 
 STEPS_OF_ALL_CHANGES = 100_000  # statements
