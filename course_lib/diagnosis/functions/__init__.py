@@ -1,5 +1,5 @@
 """Answers that are no kernels: plain functions, which are called, and numbers.
 
-May import: `launches`, `repair`, `report`, `source`.
+May import: `repair`, `report`, `source`.
 Start with: `called_function`, then `function_calls`.
 """
