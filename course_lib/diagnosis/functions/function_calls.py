@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from course_lib.diagnosis.repair.all_edits import edits_of
-from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.edit import Edit, first_that_repairs
 from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.source.tree import names_bound, names_read, nodes_in, root_name
 from course_lib.emulator import Budget, Kernel, KernelRejected, Record
@@ -137,25 +137,20 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     function = replace(function, namespace=ChainMap(own, function.namespace))  # type: ignore[arg-type]
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
-    left = STEPS_OF_ALL_CHANGES
     wrong = [(each.number, each.wanted) for each in calls if not each.right]
     numbers = [(number, wanted) for number, wanted in wrong if number is not None]
     deviation = CommonDeviation.of(
         [number for number, _ in numbers], [wanted for _, wanted in numbers]
     )
-    for edit in sorted(_edits(function, own, telling[0], deviation), key=lambda edit: edit.cost):
+
+    def attempts(edit: Edit) -> Iterator[tuple[bool, int]]:
         changed = edit.applied(function)
         for each in telling:
-            steps = max(1, min(left, STEPS_OF_A_CALL))
-            made = call(each.table, changed, each.arguments, steps)
-            left -= made.steps
-            if not made.right:
-                break
-        else:
-            return edit
-        if left <= 0:
-            break
-    return None
+            made = call(each.table, changed, each.arguments, STEPS_OF_A_CALL)
+            yield made.right, made.steps
+
+    edits = sorted(_edits(function, own, telling[0], deviation), key=lambda edit: edit.cost)
+    return first_that_repairs(edits, attempts, STEPS_OF_ALL_CHANGES)
 
 
 def _own_functions(function: Kernel) -> dict[str, Any]:
