@@ -14,7 +14,6 @@ from course_lib.curriculum import Task
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit, first_that_repairs
-from course_lib.diagnosis.repair.ingredients import Ingredients
 from course_lib.diagnosis.repair.of_tiles import TileChanges
 from course_lib.diagnosis.source.tree import variables_in
 from course_lib.emulator import Kernel, KernelRejected
@@ -292,11 +291,8 @@ def _edits(launcher: TileLauncher, kernel: EmulatedTiles, seen: Types) -> Iterat
         source = Kernel(function.name, function.parameters, tree, "", 1, {})
         typing = Typing(source, seen)
         constants = [name for name in numbers if name in named or name in function.parameters]
-        of_tiles = TileChanges(
-            Ingredients(typing, constants),
-            dict(zip(arrays, axes, strict=False)),
-            has_masks=function.language == "triton",
-        )
+        axes_of = dict(zip(arrays, axes, strict=False))
+        of_tiles = TileChanges(typing, constants, axes_of, has_masks=function.language == "triton")
         for edit in (*edits_of(typing, constants, given & answer), *of_tiles):
             if edit.line < Line.FIRST_AROUND:
                 yield edit
