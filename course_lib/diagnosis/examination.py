@@ -22,14 +22,9 @@ from course_lib.diagnosis.launches.outcome import (
     APART,
     OUTSIDE,
     Trial,
-    all_meet,
     counts_of,
     exact_of,
-    is_hopeless,
     is_misaligned,
-    leaves_arrays,
-    right_but_for_races,
-    runs_out,
     where,
 )
 from course_lib.diagnosis.number_patterns import (
@@ -59,7 +54,7 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
     Adds the launches beyond all limits to the trials: whatever goes wrong there, or costs too much,
     counts as it does elsewhere.
     """
-    wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
+    wrong = [trial for trial in trials if not trial.right or trial.leaves_arrays]
     warnings: list[Finding] = []
     if not launcher.problem.sizes_vary:
         return None if wrong else size_written_out(launcher, trials), warnings
@@ -70,9 +65,9 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
 
         def is_right(case: Case) -> bool:
             trial = launcher.run(case)
-            if runs_out(trial) and case.draw >= DRAW:
+            if trial.runs_out and case.draw >= DRAW:
                 return True  # how much a launch so large takes was guessed
-            fails = not trial.right or leaves_arrays(trial)
+            fails = not trial.right or trial.leaves_arrays
             trials.append(trial)
             wrong.extend([trial] * fails)
             return not fails
@@ -201,7 +196,7 @@ class Examination:
     def fails(self) -> bool:
         """Does some launch end with wrong numbers? Those after it wait for `verdict`."""
         try:
-            return any(not trial.right and not runs_out(trial) for trial in self._launches)
+            return any(not trial.right and not trial.runs_out for trial in self._launches)
         except KernelRejected as rejected:
             self.verdict = make_report(self.exercise, rejected.findings)
             return False
@@ -234,16 +229,16 @@ class Examination:
         for case in cases:
             if case.further and all(trial.right for trial in trials):
                 continue
-            is_brief = bool(trials) and all_meet(trials[0]) and self.stores_in_a_loop()
+            is_brief = bool(trials) and trials[0].all_meet and self.stores_in_a_loop()
             if is_brief:  # each thread may go through all elements
                 self.launcher.most_steps = FEW
             trial = self.launched_either_way(case)
             beyond = case.along is not None and not all(trial.right for trial in trials)
-            if runs_out(trial) and (is_brief or beyond):
+            if trial.runs_out and (is_brief or beyond):
                 break  # shorter launches that end, and are wrong, say more
             trials.append(trial)
             yield trial
-            if is_hopeless(trials[-1]):
+            if trials[-1].is_hopeless:
                 break
 
     def launched_either_way(self, case: Case) -> Trial:
@@ -275,7 +270,7 @@ class Examination:
         """Put together what all launches showed."""
         found = self.causes(trials)
         exact = exact_of(trials)
-        numbers_right = exact is not None and all(map(right_but_for_races, trials))
+        numbers_right = exact is not None and all(trial.right_but_for_races for trial in trials)
         if numbers_right and not _has_errors(found):
             found += self.on_a_gpu()
         found = answer.told_of_barriers(found, self.source)
@@ -324,7 +319,7 @@ class Examination:
             for shape in unequal(exact.case.shape, launcher.problem.directions)
         ]
         others = map(launcher.run, cases)
-        return all(other.right or runs_out(other) for other in others)
+        return all(other.right or other.runs_out for other in others)
 
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
@@ -388,9 +383,8 @@ class Examination:
     def tried(self, trial: Trial) -> Tried:
         """A launch as the student reads of it."""
         profile, case = trial.profile, trial.case
-        right = trial.right and not trial.errors
         label = case.label(self.launcher.problem)
-        return Tried(label, right, profile.grid, profile.block, case.schedule)
+        return Tried(label, trial.is_fine, profile.grid, profile.block, case.schedule)
 
     def on_a_gpu(self) -> list[Finding]:
         """The findings of a run on the student's own GPU, where there is one."""
