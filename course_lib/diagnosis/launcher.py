@@ -26,7 +26,6 @@ from course_lib.diagnosis.launches.trail import (
     Measured,
     Shares,
     Trail,
-    TrailMaker,
     Widths,
 )
 from course_lib.diagnosis.sizes import Limits
@@ -152,9 +151,9 @@ class Launcher:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*held, output), strict=True)
             }
-            maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
+            trail = Trail(shapes, self.names[-1], launch.grid[0], self.problem.order)
             self.journeys[case] = Journeys()
-            emulation.observers += [maker, self.journeys[case]]
+            emulation.observers += [trail, self.journeys[case]]
             if self.exercise.wide:
                 self.widths[case] = Widths()
                 emulation.observers.append(self.widths[case])
@@ -164,7 +163,7 @@ class Launcher:
         profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
         if followed:
-            self.trails[case] = maker.trail()
+            self.trails[case] = trail
         kept = all(map(np.array_equal, held, handed))
         wide, high = self.thread_tile
         sizes = replace(self.problem.geometry(self.tile), thread_rows=high, thread_columns=wide)
