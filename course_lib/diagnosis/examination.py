@@ -14,6 +14,7 @@ from course_lib.curriculum import Exercise
 from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, LaunchConfiguration, choices, missing, source_of
 from course_lib.diagnosis.costs import requirements
+from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.explained import at_its_mapping, with_causes
 from course_lib.diagnosis.faults import symptoms
 from course_lib.diagnosis.faults.traced import depends_on_rounding, faults_of
@@ -285,7 +286,7 @@ class Examination:
         problem = self.launcher.problem
         even = exact is not None and self.is_right_where_even(exact, trials)
         held = what_holds(self.exercise, found, trials, problem, numbers_right, even, self.usual)
-        shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
+        shares = exact is None or not works or requirements.shares(Measured(self.launcher, exact))
         report = make_report(
             self.exercise, symptoms.once(found), held, numbers_right, works, shares
         )
@@ -364,12 +365,12 @@ class Examination:
             self.launcher.seen_in(
                 exact, at_its_mapping(self.launcher, cost, exact, trials), is_told=False
             )
-            for cost in requirements.judge(self.exercise, self.launcher.measured(exact))
+            for cost in requirements.judge(self.exercise, Measured(self.launcher, exact))
         ]
         if not _has_errors(costs):  # then where tiles are partial
             for trial in trials:
                 if trial.case.counted and trial.right and not _has_errors(costs):
-                    found = requirements.judge_uneven(self.exercise, self.launcher.measured(trial))
+                    found = requirements.judge_uneven(self.exercise, Measured(self.launcher, trial))
                     far = trial.case.allowed > 0
                     costs += [
                         self.launcher.seen_in(trial, finding, is_told=far) for finding in found

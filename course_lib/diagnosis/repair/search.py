@@ -21,6 +21,7 @@ import numpy as np
 from course_lib.answer_text.context import CALLER, given_to
 from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
+from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import (
     Outcome,
@@ -262,7 +263,7 @@ class Search:
 
     def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
         """What the exercise asks for beside a right result, and a launch lacks."""
-        costs = requirements.judge(launcher.exercise, launcher.measured(trial))
+        costs = requirements.judge(launcher.exercise, Measured(launcher, trial))
         return {cost.code for cost in costs if cost.severity == "error"}
 
     def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
