@@ -17,7 +17,6 @@ from course_lib.diagnosis.provenance.facts import MOST_OF, Fact, facts_of
 from course_lib.diagnosis.provenance.text_places import (
     TextPlaces,
     lines_of,
-    set_by,
 )
 from course_lib.diagnosis.source.tree import (
     BLOCK,
@@ -28,6 +27,7 @@ from course_lib.diagnosis.source.tree import (
     is_number,
     names_in,
     part_of,
+    set_by,
     target_of,
     variables_in,
 )
