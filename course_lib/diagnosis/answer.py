@@ -1,6 +1,6 @@
-"""An answer before it is launched: its kernel, whether it is there yet, and slips its text shows.
+"""An answer before it is launched: its kernel, slips that its text shows, and how to launch it.
 
-These are slips that Python and Numba let pass, or refuse in words of their own: each is told at
+The slips are those that Python and Numba let pass, or refuse in words of their own: each is told at
 its line, in the words of this course.
 """
 
@@ -250,7 +250,11 @@ def missing(exercise: Exercise, kernel: Kernel) -> Finding | None:
     return None
 
 
-# --- With which constants, block and tile an answer is launched ----------------------------------
+# --- With which constants, block and tile an answer is launched -----------------------------------
+# `Exercise.launch` in `registry/exercise.py` works out grid and block from these. A name alone
+# changes nothing: an integer BLOCK, or a TILE that the kernel never looks at, is the student's own.
+# Where constants lie around that the kernel does not use, what they ask for is a guess; an answer
+# that fails on one guess is tried on the next, so that none is refused for a name.
 
 
 MOST_THREADS = 1024  # of a block

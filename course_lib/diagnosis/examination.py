@@ -14,6 +14,7 @@ from course_lib.curriculum import Exercise
 from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, LaunchConfiguration, choices, missing, source_of
 from course_lib.diagnosis.costs import requirements
+from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.explained import at_its_mapping, with_causes
 from course_lib.diagnosis.faults import symptoms
 from course_lib.diagnosis.faults.traced import depends_on_rounding, faults_of
@@ -22,14 +23,9 @@ from course_lib.diagnosis.launches.outcome import (
     APART,
     OUTSIDE,
     Trial,
-    all_meet,
     counts_of,
     exact_of,
-    is_hopeless,
     is_misaligned,
-    leaves_arrays,
-    right_but_for_races,
-    runs_out,
     where,
 )
 from course_lib.diagnosis.number_patterns import (
@@ -40,8 +36,13 @@ from course_lib.diagnosis.number_patterns import (
 from course_lib.diagnosis.points import what_holds
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
-from course_lib.diagnosis.sizes.far_cases import DRAW, far_cases
-from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
+from course_lib.diagnosis.sizes import (
+    DRAW,
+    far_cases,
+    limit_finding,
+    room_finding,
+    size_finding,
+)
 from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.observers.limits import Site
 from course_lib.problems.problem import Case
@@ -54,7 +55,7 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
     Adds the launches beyond all limits to the trials: whatever goes wrong there, or costs too much,
     counts as it does elsewhere.
     """
-    wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
+    wrong = [trial for trial in trials if not trial.right or trial.leaves_arrays]
     warnings: list[Finding] = []
     if not launcher.problem.sizes_vary:
         return None if wrong else size_written_out(launcher, trials), warnings
@@ -65,9 +66,9 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
 
         def is_right(case: Case) -> bool:
             trial = launcher.run(case)
-            if runs_out(trial) and case.draw >= DRAW:
+            if trial.runs_out and case.draw >= DRAW:
                 return True  # how much a launch so large takes was guessed
-            fails = not trial.right or leaves_arrays(trial)
+            fails = not trial.right or trial.leaves_arrays
             trials.append(trial)
             wrong.extend([trial] * fails)
             return not fails
@@ -196,7 +197,7 @@ class Examination:
     def fails(self) -> bool:
         """Does some launch end with wrong numbers? Those after it wait for `verdict`."""
         try:
-            return any(not trial.right and not runs_out(trial) for trial in self._launches)
+            return any(not trial.right and not trial.runs_out for trial in self._launches)
         except KernelRejected as rejected:
             self.verdict = make_report(self.exercise, rejected.findings)
             return False
@@ -229,16 +230,16 @@ class Examination:
         for case in cases:
             if case.further and all(trial.right for trial in trials):
                 continue
-            is_brief = bool(trials) and all_meet(trials[0]) and self.stores_in_a_loop()
+            is_brief = bool(trials) and trials[0].all_meet and self.stores_in_a_loop()
             if is_brief:  # each thread may go through all elements
                 self.launcher.most_steps = FEW
             trial = self.launched_either_way(case)
             beyond = case.along is not None and not all(trial.right for trial in trials)
-            if runs_out(trial) and (is_brief or beyond):
+            if trial.runs_out and (is_brief or beyond):
                 break  # shorter launches that end, and are wrong, say more
             trials.append(trial)
             yield trial
-            if is_hopeless(trials[-1]):
+            if trials[-1].is_hopeless:
                 break
 
     def launched_either_way(self, case: Case) -> Trial:
@@ -270,7 +271,7 @@ class Examination:
         """Put together what all launches showed."""
         found = self.causes(trials)
         exact = exact_of(trials)
-        numbers_right = exact is not None and all(map(right_but_for_races, trials))
+        numbers_right = exact is not None and all(trial.right_but_for_races for trial in trials)
         if numbers_right and not _has_errors(found):
             found += self.on_a_gpu()
         found = answer.told_of_barriers(found, self.source)
@@ -285,7 +286,7 @@ class Examination:
         problem = self.launcher.problem
         even = exact is not None and self.is_right_where_even(exact, trials)
         held = what_holds(self.exercise, found, trials, problem, numbers_right, even, self.usual)
-        shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
+        shares = exact is None or not works or requirements.shares(Measured(self.launcher, exact))
         report = make_report(
             self.exercise, symptoms.once(found), held, numbers_right, works, shares
         )
@@ -319,7 +320,7 @@ class Examination:
             for shape in unequal(exact.case.shape, launcher.problem.directions)
         ]
         others = map(launcher.run, cases)
-        return all(other.right or runs_out(other) for other in others)
+        return all(other.right or other.runs_out for other in others)
 
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
@@ -364,12 +365,12 @@ class Examination:
             self.launcher.seen_in(
                 exact, at_its_mapping(self.launcher, cost, exact, trials), is_told=False
             )
-            for cost in requirements.judge(self.exercise, self.launcher.measured(exact))
+            for cost in requirements.judge(self.exercise, Measured(self.launcher, exact))
         ]
         if not _has_errors(costs):  # then where tiles are partial
             for trial in trials:
                 if trial.case.counted and trial.right and not _has_errors(costs):
-                    found = requirements.judge_uneven(self.exercise, self.launcher.measured(trial))
+                    found = requirements.judge_uneven(self.exercise, Measured(self.launcher, trial))
                     far = trial.case.allowed > 0
                     costs += [
                         self.launcher.seen_in(trial, finding, is_told=far) for finding in found
@@ -383,9 +384,8 @@ class Examination:
     def tried(self, trial: Trial) -> Tried:
         """A launch as the student reads of it."""
         profile, case = trial.profile, trial.case
-        right = trial.right and not trial.errors
         label = case.label(self.launcher.problem)
-        return Tried(label, right, profile.grid, profile.block, case.schedule)
+        return Tried(label, trial.is_fine, profile.grid, profile.block, case.schedule)
 
     def on_a_gpu(self) -> list[Finding]:
         """The findings of a run on the student's own GPU, where there is one."""

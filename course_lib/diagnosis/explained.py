@@ -16,9 +16,6 @@ from course_lib.diagnosis.launches.outcome import (
     by_how_much,
     exact_of,
     is_misaligned,
-    leaves_arrays,
-    runs_out,
-    telling,
 )
 from course_lib.diagnosis.number_patterns import (
     idea_behind,
@@ -89,7 +86,7 @@ def at_its_mapping(
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
     """Is it told what number is a limit, beyond which alone the answer is wrong?"""
-    wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
+    wrong = [trial for trial in trials if not trial.right or trial.leaves_arrays]
     beyond = bool(wrong) and all(trial.case.along is not None for trial in wrong)
     return beyond and first.code != "wrong-result"
 
@@ -190,7 +187,7 @@ class CauseSearch:
         """
         if self.launcher.problem.boxes:  # copies of a launch have arrays, and no maps of them
             return None
-        ending = [trial for trial in self.trials if trial.case.is_counted and not runs_out(trial)]
+        ending = [trial for trial in self.trials if trial.case.is_counted and not trial.runs_out]
         return experiment(self.launcher, ending)
 
     @cached_property
@@ -236,7 +233,7 @@ class CauseSearch:
         if self.exact is None or is_chance:
             return None
         wrong = [t for t in self.trials if not t.right and t.case.is_counted]
-        looked_at = [self.exact, *sorted(wrong, key=telling)[:MOST_LOOKED_AT]]
+        looked_at = [self.exact, *sorted(wrong, key=lambda trial: trial.telling)[:MOST_LOOKED_AT]]
         ideas = ideas_of(self.launcher.exercise, self.launcher.problem)
         clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
         clean += [trial.outcome for trial in self.trials if trial.right and trial is not self.exact]

@@ -6,11 +6,12 @@ import ast
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
+from course_lib.devices import WARP_SIZE
 from course_lib.diagnosis.answer import (
     Answer,
     LaunchConfiguration,
@@ -21,15 +22,12 @@ from course_lib.diagnosis.answer import (
 )
 from course_lib.diagnosis.launches.outcome import Outcome, Trial
 from course_lib.diagnosis.launches.trail import (
-    WARP,
     Journeys,
-    Measured,
     Shares,
     Trail,
-    TrailMaker,
     Widths,
 )
-from course_lib.diagnosis.sizes.limits import Limits
+from course_lib.diagnosis.sizes import Limits
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
@@ -152,9 +150,9 @@ class Launcher:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*held, output), strict=True)
             }
-            maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
+            trail = Trail(shapes, self.names[-1], launch.grid[0], self.problem.order)
             self.journeys[case] = Journeys()
-            emulation.observers += [maker, self.journeys[case]]
+            emulation.observers += [trail, self.journeys[case]]
             if self.exercise.wide:
                 self.widths[case] = Widths()
                 emulation.observers.append(self.widths[case])
@@ -164,7 +162,7 @@ class Launcher:
         profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
         if followed:
-            self.trails[case] = maker.trail()
+            self.trails[case] = trail
         kept = all(map(np.array_equal, held, handed))
         wide, high = self.thread_tile
         sizes = replace(self.problem.geometry(self.tile), thread_rows=high, thread_columns=wide)
@@ -260,7 +258,7 @@ class Launcher:
         launch = self.launch(case)
         threads = math.prod(launch.block)
         lanes = math.prod(launch.grid) * threads
-        turns = 1 if case.schedule == "lockstep" else -(-threads // WARP)
+        turns = 1 if case.schedule == "lockstep" else -(-threads // WARP_SIZE)
         return statements * turns * (1 + lanes // BUDGET.lanes_per_step)
 
     def budget_of(self, trial: Trial) -> str:
@@ -343,34 +341,6 @@ class Launcher:
             return found
         told = say("{seen}", instructor="{found}", seen=each.message, found=found.message)
         return replace(each, message=told)
-
-    def measured(self, trial: Trial) -> Measured:
-        shape = trial.case.shape
-        return Measured(
-            profile=trial.profile,
-            shape=shape,
-            tile=self.tile[::-1],
-            step_tile=self.step_tile,
-            names=self.names,
-            source=self.source,
-            fetched_once=self.problem.fetches(shape, self.tile),
-            barriers=self.problem.barriers(shape, self.step_tile),
-            thread_tile=self.thread_tile[::-1],
-            hands_over=not trial.case.exact
-            or self.trail(trial.case).hands_over
-            or self.reads_for_a_caller,
-            most_elements=self.trail(trial.case).most_elements if trial.case.exact else 0,
-            at_most=self.problem.fetches_at_most(
-                shape, self.tile, self.step_tile or 1, self.thread_tile
-            ),
-            journeys=self.journeys.get(trial.case),
-            widths=self.widths.get(trial.case),
-            shares=self.shares.get(trial.case),
-            hands_on=not trial.case.exact
-            or self.reads_for_a_caller
-            or partial(self.hands_on, trial.case),
-            contiguous_axis=-1 if self.problem.order == "C" else 0,
-        )
 
     @property
     def reads_for_a_caller(self) -> bool:

@@ -1,7 +1,8 @@
 """Causes of wrong numbers that the numbers show by themselves, whatever is computed.
 
 First patterns of one output (not written, not finite, cut off), then those of all launches
-(independent of the input, of another tile); at the end `cause_of` tries them in order.
+(independent of the input, of another tile), which `cause_of` tries in order. At the end the ideas
+of an entry: data, tried on the numbers.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ from course_lib.diagnosis.launches.outcome import (
     Trial,
     by_how_much,
     exact_of,
-    right_in_block_0_alone,
-    telling,
     where,
 )
 from course_lib.diagnosis.places import locate
@@ -177,7 +176,7 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
     Its line is the store of the output: that is where they show, and no guess at their cause.
     """
     wrong = [trial for trial in trials if not trial.right]
-    trial = min(wrong, key=lambda trial: (not trial.case.exact, telling(trial)))
+    trial = min(wrong, key=lambda trial: (not trial.case.exact, trial.telling))
     outcome = trial.outcome
     place = where(~outcome.right, outcome.sizes)
     never = outcome.untouched & ~outcome.right
@@ -188,7 +187,7 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
         unwritten = say(NEVER_WRITTEN, where=where(never, outcome.sizes))
     lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
     line = lines[-1] if lines else launcher.source.kernel.lineno
-    kind = "wrong but for block 0" if right_in_block_0_alone(trial) else "wrong"
+    kind = "wrong but for block 0" if trial.right_in_block_0_alone else "wrong"
     seen_on: Sentence | str = ""
     if launcher.problem.sizes_vary:
         seen_on = say(SEEN_ON, sizes=launcher.launched_as(trial.case))
@@ -236,7 +235,7 @@ def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
 
 def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) -> Finding | None:
     """What the numbers of the most telling of the wrong launches are, of the exact one first."""
-    for trial in (exact, *sorted(wrong, key=telling)[:MOST_DIAGNOSED]):
+    for trial in (exact, *sorted(wrong, key=lambda trial: trial.telling)[:MOST_DIAGNOSED]):
         slip = diagnose(launcher.problem.answer, trial.outcome)
         found = placed(launcher, slip, ("integer",), trial) if slip else None
         if found and found.line is not None:  # else nothing in the text makes whole numbers
@@ -258,7 +257,7 @@ def placed(launcher: Launcher, found: Finding, place: Sequence[str], trial: Tria
     return launcher.seen_in(trial, told, not trial.case.exact)
 
 
-# --- What an entry itself says that wrong answers compute: ideas as data, tried on the numbers ---
+# --- What an entry itself says that wrong answers compute -----------------------------------------
 
 
 ROOM = 1e-3  # of a row's largest number, by which other launches may be off an idea

@@ -20,6 +20,7 @@ from course_lib.diagnosis.source.tree import (
     nodes_in,
     outside,
     root_name,
+    set_by,
     target_of,
 )
 
@@ -126,17 +127,12 @@ def largest_place(at: Evidence, details: list[str]) -> int | None:
             if isinstance(statement, ast.Assign)
             and not names_in(statement.value) & MAXIMA
             and not at.source.makes_array(statement)
-            and any(_sets(target, compared | kept) for target in statement.targets)
+            and set_by(statement) & (compared | kept)
         ]
         outside_of_loops = [start for start in starts if not at.source.loops_around(start)]
         if starts:
             return _line((outside_of_loops or starts)[:1])
     return _line(calls[:1]) if calls else exponential_place(at, [at.names[1]])
-
-
-def _sets(target: ast.expr, names: set[str]) -> bool:
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    return any(root_name(part) in names for part in parts)
 
 
 def mask_place(at: Evidence, details: list[str]) -> int | None:
@@ -341,7 +337,7 @@ def _line(nodes: Sequence[ast.expr] | Sequence[ast.stmt]) -> int | None:
     return nodes[0].lineno if nodes else None
 
 
-# --- From a slip to its line: the finders for loads, stores, calls and sums, and the table of all
+# --- Loads, stores and calls ----------------------------------------------------------------------
 
 
 def load_place(at: Evidence, details: list[str]) -> int | None:
@@ -432,9 +428,9 @@ def integer_place(at: Evidence, details: list[str]) -> int | None:
     for statement in at.source.additions():
         if has(statement, ast.FloorDiv):
             return statement.lineno
-    for node in at.source.walk():
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-            if any(_is_element(part, at.names) for part in ast.walk(node)):
+    for node in at.source.all(ast.BinOp):
+        if isinstance(node.op, ast.FloorDiv):
+            if any(_is_element(part, at.names) for part in nodes_in(node, ast.Subscript)):
                 return node.lineno
     return None
 
@@ -445,9 +441,9 @@ def loop_place(at: Evidence, details: list[str]) -> int | None:
     return loops[0].lineno if loops else store_place(at, [])
 
 
-def _is_element(node: ast.AST, names: Sequence[str]) -> bool:
+def _is_element(node: ast.Subscript, names: Sequence[str]) -> bool:
     """Is it an element of one of the arrays, and no entry of a shape?"""
-    return isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in names
+    return getattr(node.value, "id", "") in names
 
 
 def chosen_place(at: Evidence, details: list[str]) -> int | None:

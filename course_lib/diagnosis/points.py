@@ -1,4 +1,4 @@
-"""The points that an answer has earned, property by property, by what its examination found.
+"""The points that an answer has earned, property by property, and what is said in its favour.
 
 `grading/gradebook/scoring.py` only weighs them, by what a course sets.
 
@@ -195,7 +195,9 @@ def earned_points(
     return {name: 0 if name in lost else points for name, points in exercise.points.items()}
 
 
-# --- What can be said in favour of an answer, taken from what all of its launches found ----------
+# --- What can be said in favour of an answer ------------------------------------------------------
+# Findings are looked at as the emulator made them: a cause that explains a symptom away does not
+# make the symptom unseen.
 
 
 # What an exercise may ask for: the codes of errors that say it is missed, and how it is praised.

@@ -9,9 +9,9 @@ from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis import sizes
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
-from course_lib.diagnosis.sizes import far_cases
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.problems.problem import long_cases
@@ -168,7 +168,7 @@ def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[
     run = Launcher.run
 
     def noted(self: Launcher, case, *options, **named):  # type: ignore[no-untyped-def]
-        shapes.extend([case.shape] * bool(case.allowed and case.draw < far_cases.DRAW))
+        shapes.extend([case.shape] * bool(case.allowed and case.draw < sizes.DRAW))
         return run(self, case, *options, **named)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -11,7 +11,7 @@ from sampling import few
 import course_lib
 from course_lib.curriculum import EXERCISES
 from course_lib.devices import occupancy
-from course_lib.diagnosis.functions import words as function_calls
+from course_lib.diagnosis.functions import function_calls
 from course_lib.diagnosis.functions.called_function import explanations
 from course_lib.diagnosis.functions.words import Call
 from course_lib.emulator import load_program

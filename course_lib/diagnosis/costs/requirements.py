@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from course_lib.curriculum import Exercise, Task
+from course_lib.devices import WARP_SIZE
+from course_lib.diagnosis.costs.measured import ROOM, Measured, first_line, severity_of, traffic_of
 from course_lib.diagnosis.costs.transactions import (
     FLOAT_BYTES,
     bank_conflicts,
@@ -22,15 +24,7 @@ from course_lib.diagnosis.costs.transactions import (
     register_reuse,
 )
 from course_lib.diagnosis.costs.words import NEED, PROBLEM, tell
-from course_lib.diagnosis.launches.trail import (
-    ROOM,
-    WARP,
-    Journeys,
-    Measured,
-    first_line,
-    severity_of,
-    traffic_of,
-)
+from course_lib.diagnosis.launches.trail import Journeys
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.registry.entry_checks import axes
 from course_lib.wording.findings import Finding
@@ -146,8 +140,6 @@ def _is_for_show(measured: Measured) -> bool:
     is_thrifty = all(count <= ROOM_FOR_REUSE * once for count, once in fetched)
     if is_thrifty and sectors * SECTOR_BYTES <= ROOM_FOR_NEIGHBOURS * bytes_asked:
         return False
-    if not callable(measured.hands_on):
-        return not measured.hands_on
     return not measured.hands_on(all(count <= ROOM_FOR_A_HALO * once for count, once in fetched))
 
 
@@ -314,7 +306,7 @@ def _atomics(measured: Measured) -> Iterator[Finding]:
     )
 
 
-# --- What an exercise or a task asks of its copies, passes and barriers, beside a right result ---
+# --- Limits of their own: copies, passes and barriers ---------------------------------------------
 
 
 def costs_of_its_own(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -340,7 +332,7 @@ def _shared_arrays(measured: Measured) -> Iterator[Finding]:
 def _passes(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Passes of loads from shared memory, for each multiply-add of a warp."""
     profile = measured.profile
-    multiply_adds = profile.flops / 2 / WARP
+    multiply_adds = profile.flops / 2 / WARP_SIZE
     most = ROOM_FOR_REUSE * exercise.passes * multiply_adds
     if not exercise.passes or profile.shared_load_wavefronts <= most:
         return

@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.costs.words import WHY, tell
-from course_lib.diagnosis.launches.trail import (
+from course_lib.devices import WARP_SIZE
+from course_lib.diagnosis.costs.measured import (
     REPEATED,
     ROOM,
     ROOM_AT_EDGES,
     ROOM_FOR_SHORT_ROWS,
-    WARP,
     Measured,
     first_line,
     severity_of,
 )
+from course_lib.diagnosis.costs.words import WHY, tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import indices_of, root_name
 from course_lib.wording.findings import Finding, Severity
@@ -206,7 +206,7 @@ def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> fl
         return math.inf
     once = math.prod(max(size, 1) for size in measured.shape)
     most = REPEATED * once if exercise.reference is None else elements
-    return SECTORS_FOR_A_WARP / WARP * max(once, min(elements, most))
+    return SECTORS_FOR_A_WARP / WARP_SIZE * max(once, min(elements, most))
 
 
 # --- Reuse in registers: values from the tiles, and sums ------------------------------------------

@@ -300,7 +300,7 @@ def _is_float(typing: Typing, node: ast.expr) -> bool:
     return isinstance(kind, np.dtype) and kind.kind == "f"
 
 
-# --- Cells of a shared array that are read and that nobody has written: where they are filled ----
+# --- Cells of a shared array that are read, and that nobody has written ---------------------------
 
 
 MOST_LIFTED = 6  # stores whose test is left out

@@ -1,5 +1,5 @@
-"""Answers that are plain functions: called, and never launched.
+"""Answers that are no kernels: plain functions, which are called, and numbers.
 
 May import: `repair`, `report`, `source`.
-Start with: `called_function` and its `explanations`.
+Start with: `called_function`, then `function_calls`.
 """

@@ -1,9 +1,9 @@
-"""Examines a plain function: calls it on a table of arguments, and says why numbers are wrong.
+"""Examines answers that are no kernels, and says why numbers are wrong.
 
-The function is never executed: the emulator's walk over plain functions interprets it, so that a
-student's own machine and a grader's come to the same verdict. What is right says the reference of
-the table; what wrong results mean, its wrong ideas, the one change that mends them, and a few
-things that all functions have in common.
+A plain function is called on a table of arguments. It is never executed: the emulator's walk over
+plain functions interprets it, so that a student's own machine and a grader's come to the same
+verdict. What is right says the reference of the table; what wrong results mean, its wrong ideas,
+the one change that mends them, and a few things that all functions have in common.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from typing import NamedTuple
 from course_lib.curriculum import Exercise
 from course_lib.devices.number_formats import is_bit_pattern
 from course_lib.diagnosis.functions import words
-from course_lib.diagnosis.functions.mended import edit_that_repairs, last_return, line_of
-from course_lib.diagnosis.functions.words import (
+from course_lib.diagnosis.functions.function_calls import (
     Call,
     alike,
     all_calls,
+    edit_that_repairs,
     ends_all,
+    last_return,
+    line_of,
     same_numbers,
-    tell,
 )
+from course_lib.diagnosis.functions.words import tell
 from course_lib.diagnosis.repair.causes import MOVES, code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
@@ -183,7 +185,7 @@ def _accepted(
             yield _in_a_call("refused", shown, edit.line if edit else function.tree.lineno)
 
 
-# --- Wrong results of a plain function explained: by wrong ideas, a factor, an unused parameter --
+# --- What wrong results mean ----------------------------------------------------------------------
 
 
 LOOPS = (ast.For, ast.While, ast.comprehension)
@@ -297,7 +299,7 @@ def _of_an_idea(idea: WrongIdea, calls: Sequence[Call]) -> Explanation:
     return Explanation("wrong idea", facts, idea.code, idea.place, shows)
 
 
-# --- Examines answers that are a few numbers: are they the ones that are asked for? --------------
+# --- Answers that are a few numbers ---------------------------------------------------------------
 
 
 Check = Callable[[Exercise, Numbers], tuple[list[Finding], list[str] | None]]

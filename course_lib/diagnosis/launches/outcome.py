@@ -1,4 +1,4 @@
-"""What came out of one launch beside what should have, and where the two differ."""
+"""What came out of one launch beside what should have, where they differ, and what that says."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def by_how_much(outcome: Outcome) -> str:
     return f"{name} is {got:.{digits}g} and should be {wanted:.{digits}g}"
 
 
-# --- Groups of codes that conclusions are drawn from, and which array a finding is about ---------
+# --- Groups of codes that conclusions are drawn from ----------------------------------------------
 
 
 APART = "barrier-divergence"
@@ -207,7 +207,7 @@ def is_misaligned(each: Finding) -> bool:
     return each.code == "wrong-index" and "size" in facts_of(each.message)
 
 
-# --- One launch of an answer, what came of it, and what that says --------------------------------
+# --- One launch of an answer, and what came of it -------------------------------------------------
 
 
 COUNTED = (
@@ -238,63 +238,64 @@ class Trial:
     def errors(self) -> list[Finding]:
         return [finding for finding in self.profile.findings if finding.severity == "error"]
 
+    @property
+    def is_fine(self) -> bool:
+        return self.right and not self.errors
 
-def right_but_for_races(trial: Trial) -> bool:
-    """Right, or wrong in a launch whose order of warps shows what a reported race does."""
-    races = any(error.code.startswith(RACES) for error in trial.errors)
-    return trial.right or (races and trial.case.schedule != "lockstep")
+    @property
+    def right_but_for_races(self) -> bool:
+        """Right, or wrong in a launch whose order of warps shows what a reported race does."""
+        races = any(error.code.startswith(RACES) for error in self.errors)
+        return self.right or (races and self.case.schedule != "lockstep")
 
+    @property
+    def telling(self) -> tuple[bool, int]:
+        """Sorts the launches that say most about a slip to the front."""
+        size = math.prod(max(each, 1) for each in self.case.shape)
+        return bool(np.isnan(self.case.poison)), -size
 
-def telling(trial: Trial) -> tuple[bool, int]:
-    """Sorts the launches that say most about a slip to the front."""
-    size = math.prod(max(each, 1) for each in trial.case.shape)
-    return bool(np.isnan(trial.case.poison)), -size
+    @property
+    def runs_out(self) -> bool:
+        """Did the launch need more steps than it had?"""
+        return any(error.code == "timeout" for error in self.errors)
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Would more launches only cost time?
 
-def is_hopeless(trial: Trial) -> bool:
-    """Would more launches only cost time?
+        So it is with a loop without end and, where a launch is long, with wrong numbers from
+        outside an array that the kernel itself has made.
+        """
+        made = {array.name for array in self.profile.shared_arrays}
+        outside = {array_of(error.cell) for error in self.errors if error.code in OUTSIDE}
+        beside = self.case.exact and not self._alone and not self.right and bool(outside & made)
+        return self.runs_out or beside
 
-    So it is with a loop without end and, where a launch is long, with wrong numbers from outside a
-    tile.
-    """
-    beside = trial.case.exact and not _alone(trial) and not trial.right and _leaves_tiles(trial)
-    return runs_out(trial) or beside
+    @property
+    def all_meet(self) -> bool:
+        """Do all threads write the one element that there is?"""
+        meet = any(error.code == "race-write-after-write" for error in self.errors)
+        return self._alone and meet and self.outcome.got.size == 1
 
+    @property
+    def _alone(self) -> bool:
+        """Does a thread compute one element only?"""
+        return self.outcome.sizes.thread_rows * self.outcome.sizes.thread_columns == 1
 
-def runs_out(trial: Trial) -> bool:
-    """Did the launch need more steps than it had?"""
-    return any(error.code == "timeout" for error in trial.errors)
+    @property
+    def leaves_arrays(self) -> bool:
+        return any(error.code in OUTSIDE for error in self.errors)
 
-
-def all_meet(trial: Trial) -> bool:
-    """Do all threads write the one element that there is?"""
-    codes = {error.code for error in trial.errors}
-    return _alone(trial) and "race-write-after-write" in codes and trial.outcome.got.size == 1
-
-
-def _alone(trial: Trial) -> bool:
-    """Does a thread compute one element only?"""
-    return trial.outcome.sizes.thread_rows * trial.outcome.sizes.thread_columns == 1
-
-
-def leaves_arrays(trial: Trial) -> bool:
-    return any(error.code in OUTSIDE for error in trial.errors)
-
-
-def _leaves_tiles(trial: Trial) -> bool:
-    """Does a thread leave an array that the kernel itself has made?"""
-    made = {array.name for array in trial.profile.shared_arrays}
-    return any(error.code in OUTSIDE and array_of(error.cell) in made for error in trial.errors)
+    @property
+    def right_in_block_0_alone(self) -> bool:
+        """Of a list with one element for each thread: are those of the first block right, only?"""
+        right, threads = self.outcome.right, math.prod(self.profile.block)
+        blocks = math.prod(self.profile.grid)
+        ends = (blocks - 1) * threads < right.size <= blocks * threads
+        if right.ndim != 1 or blocks < 2 or not ends:
+            return False
+        return bool(right[:threads].all() and not right[threads:].any())
 
 
 def exact_of(trials: Sequence[Trial]) -> Trial | None:
     return next((trial for trial in trials if trial.case.exact), None)
-
-
-def right_in_block_0_alone(trial: Trial) -> bool:
-    """Of a list with one element for each thread: are those of the first block right, only?"""
-    right, threads = trial.outcome.right, math.prod(trial.profile.block)
-    blocks = math.prod(trial.profile.grid)
-    if right.ndim != 1 or blocks < 2 or not (blocks - 1) * threads < right.size <= blocks * threads:
-        return False
-    return bool(right[:threads].all() and not right[threads:].any())

@@ -1,85 +1,71 @@
-"""What a launch did to global memory: who accessed which elements, and how its tiles travelled."""
+"""What a launch did: who accessed which elements, how tiles travelled, how wide accesses were."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from course_lib.curriculum import Exercise
-from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.memory import Access
-from course_lib.wording.findings import Severity
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine.events import Frame
-    from course_lib.emulator.state.lanes import Mask, Value
-    from course_lib.emulator.state.memory import ArrayView
+    from course_lib.emulator.state.lanes import Mask
 
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
 
-@dataclass(frozen=True)
-class Trail:
-    """The accesses of one launch to its global arrays.
-
-    Attributes:
-        load_lines, store_lines: array -> lines on which it is read, or written.
-        blocks: (block x, block y) of those that wrote in the output.
-        writes: how often each element of the output was written.
-        lines: those of the statements that ran.
-        distances: where the output has one axis: line -> how far before a thread's own number in
-            its block the cells of shared arrays lie that are accessed there.
-        hands_over: whether a thread read a shared cell that another one had written.
-        most_elements: how many elements of the output are there of which one thread was the last
-            to write them, at most.
-    """
-
-    load_lines: dict[str, tuple[int, ...]]
-    store_lines: dict[str, tuple[int, ...]]
-    blocks: frozenset[tuple[int, int]]
-    writes: np.ndarray
-    lines: frozenset[int] = frozenset()
-    distances: Mapping[int, set[int]] = field(default_factory=dict)
-    hands_over: bool = False
-    most_elements: int = 0
-
-
-class TrailMaker(Observer):
-    """Listens to the accesses of one launch, and keeps what a Trail holds.
+class Trail(Observer):
+    """The accesses of one launch to its global arrays, and what threads hand over.
 
     Args:
         shapes: array -> its shape, for every array that was passed in.
         output: the array that is written.
-        grid: the launch's blocks, x first.
+        blocks_in_a_row: of the launch's grid.
         order: how the arrays lie in memory, as NumPy has it: "C" or "F".
+
+    Attributes:
+        writes: how often each element of the output was written.
+        lines: those of the statements that ran.
+        hands_over: whether a thread read a shared cell that another one had written.
     """
 
     def __init__(
         self,
         shapes: dict[str, tuple[int, ...]],
         output: str,
-        grid: Sequence[int],
+        blocks_in_a_row: int,
         order: Literal["C", "F"] = "C",
     ) -> None:
-        self.shapes = shapes
-        self.output = output
+        self.output, self.blocks_in_a_row = output, blocks_in_a_row
         self.loads: dict[str, set[int]] = {name: set() for name in shapes}
         self.stores: dict[str, set[int]] = {name: set() for name in shapes}
         self.writes = np.zeros(shapes[output], int, order)
-        self.owners = np.full(self.writes.size, -1)
-        wide, high = (*grid, 1)[:2]
-        self.wrote = np.zeros((high, wide), bool)  # which blocks wrote in the output
+        self.owners = np.full(self.writes.size, -1)  # the last thread to write each element
         self.lanes_of_stores = 0
         self.lines: set[int] = set()
-        self.distances: dict[int, set[int]] = {}
         self.hands_over = False
         self.writers: dict[int, np.ndarray] = {}  # of each shared array: who wrote a cell last
+
+    @property
+    def load_lines(self) -> dict[str, list[int]]:
+        """By array, the lines on which it is read."""
+        return {name: sorted(lines) for name, lines in self.loads.items()}
+
+    @property
+    def store_lines(self) -> dict[str, list[int]]:
+        """By array, the lines on which it is written."""
+        return {name: sorted(lines) for name, lines in self.stores.items()}
+
+    @property
+    def most_elements(self) -> int:
+        """How many elements of the output are there of which one thread was the last to write them,
+        at most."""
+        return int(np.bincount(self.owners[self.owners >= 0], minlength=1).max())
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
         """Take note of a statement that runs."""
@@ -89,32 +75,24 @@ class TrailMaker(Observer):
         """Take note of an access to global memory, and of numbers that threads hand over."""
         if access.allocation.space == "shared" and not self.hands_over:
             self.note_shared(access)
-        if access.allocation.space != "global" or access.array not in self.shapes:
+        if access.allocation.space != "global" or access.array not in self.loads:
             return
         if access.kind == "load":
             self.loads[access.array].add(access.line)
             return
+        self.stores[access.array].add(access.line)
         space = access.mask.space
-        cells = np.broadcast_to(access.cell, space.shape)
-        bx, by = (np.broadcast_to(space.block_index[axis], space.shape) for axis in (2, 1))
-        wide = self.wrote.shape[1]
         active = slice(None) if access.mask.array is None else access.mask.full_array
-        blocks = np.stack([bx[active].reshape(-1), by[active].reshape(-1)], axis=1)
-        touched, of_blocks = access.each_cell(cells[active].reshape(-1), np.arange(len(blocks)))
-        threads = (bx + by * wide) * space.block_size + space.thread_in_block
-        if access.array == self.output:
-            self.owners[touched] = np.broadcast_to(threads, space.shape)[active].reshape(-1)[
-                of_blocks
-            ]
-        self.note_stores(access.array, access.line, touched, blocks[of_blocks])
-
-    def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
-        """Take note of how far from its own number a thread goes along a shared array."""
-        if view.allocation.space != "shared" or len(self.shapes[self.output]) > 1:
+        cells = np.broadcast_to(access.cell, space.shape)[active].reshape(-1)
+        touched, lanes = access.each_cell(cells, np.arange(len(cells)))
+        self.lanes_of_stores += len(touched)
+        if access.array != self.output:
             return
-        away = np.broadcast_to(mask.space.thread_in_block - indices[-1], mask.space.shape)
-        lanes = slice(None) if mask.array is None else mask.full_array
-        self.distances.setdefault(line, set()).update(np.unique(away[lanes]).tolist())
+        block = space.block_index[2] + space.block_index[1] * self.blocks_in_a_row
+        threads = np.broadcast_to(block * space.block_size + space.thread_in_block, space.shape)
+        self.owners[touched] = threads[active].reshape(-1)[lanes]
+        if self.lanes_of_stores <= MOST_LANES:
+            np.add.at(self.writes.reshape(-1, order="A"), touched, 1)
 
     def note_shared(self, access: Access) -> None:
         """Take note of who writes a shared cell, and whether somebody else reads it."""
@@ -130,32 +108,6 @@ class TrailMaker(Observer):
             writers[cells] = who
         elif (writers[cells] != who).any():
             self.hands_over = True
-
-    def note_stores(self, array: str, line: int, cells: np.ndarray, blocks: np.ndarray) -> None:
-        """Take note of the cells that lanes write, and of the lanes' blocks."""
-        self.stores[array].add(line)
-        self.lanes_of_stores += len(cells)
-        if array != self.output or self.lanes_of_stores > MOST_LANES:
-            return
-        np.add.at(self.writes.reshape(-1, order="A"), cells, 1)
-        self.wrote[blocks[:, 1], blocks[:, 0]] = True
-
-    def trail(self) -> Trail:
-        """Everything that was noted."""
-        return Trail(
-            _sorted(self.loads),
-            _sorted(self.stores),
-            frozenset((bx, by) for by, bx in np.argwhere(self.wrote).tolist()),
-            self.writes,
-            frozenset(self.lines),
-            self.distances,
-            self.hands_over,
-            int(np.bincount(self.owners[self.owners >= 0], minlength=1).max()),
-        )
-
-
-def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(sorted(numbers)) for name, numbers in lines.items()}
 
 
 # --- Copies of tiles: is one waited for as soon as it was started? --------------------------------
@@ -289,72 +241,3 @@ class Widths(Observer):
             and self.bytes[place] < width * lanes
         ]
         return max(narrow, key=lambda place: (self.lanes[place], place.line), default=None)
-
-
-# --- What was counted in one launch, as the requirements look at it ------------------------------
-
-
-WARP = 32
-ROOM = 1.1
-# Honest answers need up to 2.7 (matmul_column_major, 4 columns), a warp down a column 4 and more.
-ROOM_AT_EDGES = 3.2
-ROOM_FOR_SHORT_ROWS = 2.2  # beside the one sector more that each row may take
-REPEATED = 4  # times that a lane may touch an element again before it counts as filling
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One launch.
-
-    Attributes:
-        profile: the emulator's counters.
-        shape: the sizes of the problem.
-        tile: rows and columns of C that a block computes.
-        step_tile: how many steps of k the kernel stages at a time, if the exercise says so.
-        names: the kernel's names for the exercise's arrays, in order.
-        source: the syntax tree.
-        fetched_once: how many elements of each input all blocks load, if each does so once.
-        thread_tile: rows and columns of C that one thread computes.
-        barriers: how many a block needs; None if that is up to the kernel's design.
-        at_most: how many elements of each input all blocks may load where tiles are partial.
-        hands_over: whether a thread reads from shared memory what another one has written.
-        most_elements: how many elements of the output one thread computes, at most.
-        journeys: when tiles travelled, where that was listened to.
-        widths: how many bytes lanes moved at once, where the exercise asks for it.
-        shares: what each block loads, where the exercise asks that the work is shared.
-        hands_on: whether the result is made of what threads read of each other in shared memory;
-            where that is still to be found out, a function does, told if a block fetches sparingly.
-        contiguous_axis: along which elements of the arrays are neighbours in memory.
-    """
-
-    profile: Any
-    shape: tuple[int, ...]
-    tile: tuple[int, int]
-    step_tile: int | None
-    names: tuple[str, ...]
-    source: Source
-    fetched_once: tuple[int, ...]
-    barriers: int | None
-    thread_tile: tuple[int, int] = (1, 1)
-    at_most: tuple[float, ...] = ()
-    hands_over: bool = True
-    most_elements: int = 0
-    journeys: Journeys | None = None
-    widths: Widths | None = None
-    shares: Shares | None = None
-    hands_on: bool | Callable[[bool], bool] = True
-    contiguous_axis: int = -1
-
-
-def traffic_of(profile: Any, name: str) -> Any:
-    """The traffic of an array that was passed in, or described by what was; None of a number."""
-    return profile.arrays.get(f"{name}.array") or profile.arrays.get(name)
-
-
-def severity_of(exercise: Exercise, requirement: str) -> Severity:
-    return "error" if requirement in exercise.points else "warning"
-
-
-def first_line(source: Source, array: str, store: bool = False) -> int | None:
-    accesses = source.accesses(array, store)
-    return accesses[-1].lineno if accesses else None

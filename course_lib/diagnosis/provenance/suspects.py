@@ -10,14 +10,13 @@ from math import prod
 
 import numpy as np
 
-from course_lib.diagnosis.launches.trail import WARP
+from course_lib.devices import WARP_SIZE
 from course_lib.diagnosis.places import elements_of
 from course_lib.diagnosis.provenance.dependence import Experiment
 from course_lib.diagnosis.provenance.facts import MOST_OF, Fact, facts_of
 from course_lib.diagnosis.provenance.text_places import (
     TextPlaces,
     lines_of,
-    set_by,
 )
 from course_lib.diagnosis.source.tree import (
     BLOCK,
@@ -28,6 +27,7 @@ from course_lib.diagnosis.source.tree import (
     is_number,
     names_in,
     part_of,
+    set_by,
     target_of,
     variables_in,
 )
@@ -280,7 +280,7 @@ class Suspects(TextPlaces):
         first = gaps[0] if len(gaps) else ()
         tile: tuple[int, ...] = self.found.launcher.tile[::-1]
         if len(tile) < len(first):  # a row of threads may have a tile of any shape
-            tile = (WARP,) * len(first)
+            tile = (WARP_SIZE,) * len(first)
         return all(
             int(at) % side == 0 for at, side in zip(first, tile[-len(first) :], strict=False)
         )

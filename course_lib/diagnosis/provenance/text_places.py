@@ -21,7 +21,7 @@ from course_lib.diagnosis.source.tree import (
     is_constant,
     names_in,
     outside,
-    root_name,
+    set_by,
     target_of,
     variables_in,
 )
@@ -237,9 +237,3 @@ class TextPlaces:
 
 def lines_of(nodes: Iterable[ast.AST]) -> Iterator[int]:
     return (node.lineno for node in nodes)  # type: ignore[attr-defined]
-
-
-def set_by(statement: ast.Assign) -> set[str]:
-    """The variables, and the arrays of which elements are set."""
-    roots = (root_name(node) for target in statement.targets for node in flat(target))
-    return {name for name in roots if name}

@@ -4,6 +4,6 @@ Owns: what a change is (`edit`), what it is made of (`ingredients`), the changes
 (`all_edits`: of `expressions`, `statements`, several places at once; of tiles alone `of_tiles`),
 how they are tried at once (`schemata`), which one helps (`search`), and what is said of it
 (`causes`, `words`).
-May import: `codes`, `costs`, `launcher`, `launches`, `source`, `trial`.
+May import: `costs`, `launcher`, `launches`, `source`.
 Start with: `all_edits`, `schemata`, `search`.
 """

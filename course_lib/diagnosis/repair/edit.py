@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -146,6 +147,25 @@ class Edit:
             others = [new if new is there else _placed(new, there) for new in put_in]
             tree = with_others(tree, path, others)
         return tree
+
+
+def first_that_repairs(
+    edits: Iterable[Edit], attempts: Callable[[Edit], Iterator[tuple[bool, int]]], steps: int
+) -> Edit | None:
+    """The first change with which every attempt is right; each takes some of all steps there are.
+
+    `attempts` makes those of one change, one by one: was it right, and what did it take?
+    """
+    for edit in edits:
+        for is_right, taken in attempts(edit):
+            steps -= taken
+            if not is_right:
+                break
+        else:
+            return edit
+        if steps <= 0:
+            break
+    return None
 
 
 def _placed(new: Node, there: ast.AST) -> Node:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations, product
 
@@ -22,6 +21,7 @@ from course_lib.diagnosis.source.tree import (
     node_at,
 )
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 
 # What stands in the place of an element past the edge, by the keyword of each language.
 PADDING = {
@@ -42,35 +42,39 @@ SIGNS = (("tile factor", "*"), ("tile term", "+"), ("tile term", "-"), ("tile fa
 MOST_CONDITIONS = 48  # that are tried as a mask
 
 
-@dataclass
-class TileChanges:
-    """The changes to one function of tile code, in the order of its text.
+class TileChanges(Ingredients):
+    """One function of tile code, and the changes to it, in the order of its text.
 
-    Attributes:
-        function: what its text offers.
+    Args:
+        typing, constants: as of any function.
         parameters: the arrays that it is given, and how many axes each has.
         has_masks: whether masks say what lies inside an array, as in Triton.
     """
 
-    function: Ingredients
-    parameters: Mapping[str, int]
-    has_masks: bool
+    def __init__(
+        self,
+        typing: Typing,
+        constants: Sequence[str],
+        parameters: Mapping[str, int],
+        has_masks: bool,
+    ) -> None:
+        super().__init__(typing, constants)
+        self.arrays |= parameters
+        self.has_masks = has_masks
 
     def __iter__(self) -> Iterator[Edit]:
-        function = self.function
-        for node, path in function.nodes:
+        for node, path in self.nodes:
             if isinstance(node, ast.For):
                 yield from self._counted(node, path)
             if isinstance(node, ast.Assign):
                 yield from self._done_in_turns(node, path)
             if isinstance(node, ast.AugAssign):
                 yield from self._rescaled(node, path)
-            if path and isinstance(node, ast.expr) and function.is_read(node, path):
+            if path and isinstance(node, ast.expr) and self.is_read(node, path):
                 yield from self._of(node, path)
         yield from self._programs_exchanged()
 
     def _of(self, node: ast.expr, path: Path) -> Iterator[Edit]:
-        function = self.function
         match node:
             case ast.Call():
                 yield from self._of_call(node, path)
@@ -78,62 +82,58 @@ class TileChanges:
                 for other in FLOATS:
                     if other != name:
                         new = ast.Attribute(node.value, other, ast.Load())
-                        yield function.value("type", 1, path, new)
+                        yield self.value("type", 1, path, new)
             case ast.Name(id=name) if name in self.arrays:
                 for other, axes in self.arrays.items():
                     if other != name and axes == self.arrays[name]:
-                        yield function.value("array", 1, path, named(other))
+                        yield self.value("array", 1, path, named(other))
             case ast.Tuple(elts=[one, two]) if path[-1][0] != "slice":
                 new_values = {(*path, ("elts", 0)): two, (*path, ("elts", 1)): one}
-                yield function.values("indices", 1, new_values, function.line(path))
-        if T.is_float(function.kind_of(node)) and not isinstance(node, ast.Constant):
+                yield self.values("indices", 1, new_values, self.line(path))
+        if T.is_float(self.kind_of(node)) and not isinstance(node, ast.Constant):
             yield from self._with_another(node, path)
-        if self.has_masks and function.is_whole(node):
+        if self.has_masks and self.is_whole(node):
             yield from self._with_program(node, path)
             yield from self._strides(node, path)
-        if self.has_masks and function.kind_of(node) == T.BOOL and not isinstance(node, ast.Name):
+        if self.has_masks and self.kind_of(node) == T.BOOL and not isinstance(node, ast.Name):
             yield from self._more_conditions(node, path)
-
-    @cached_property
-    def arrays(self) -> Mapping[str, int]:
-        return {**self.function.arrays, **self.parameters}
 
     # --- calls ----------------------------------------------------------------------------------
 
     def _of_call(self, node: ast.Call, path: Path) -> Iterator[Edit]:
-        function, name = self.function, last_name(node.func)
+        name = last_name(node.func)
         if isinstance(node.func, ast.Attribute):
             for other in INSTEAD.get(name, ()):
                 new = ast.Attribute(node.func.value, other, ast.Load())
                 kind = "zero" if other == "zeros" else "function"
-                yield function.value(kind, 1, (*path, ("func", None)), new)
+                yield self.value(kind, 1, (*path, ("func", None)), new)
         if name in ("load", "store"):
             yield from self._at_edges(node, path)
-            yield from whole_names_exchanged(function, (*path, ("args", 0)), 2)
+            yield from whole_names_exchanged(self, (*path, ("args", 0)), 2)
         for number in range(1, len(node.args) if name in ("full", "where") else 0):
             there: Path = (*path, ("args", number))
             for start in (0.0, -math.inf):
                 if not isinstance(node.args[number], ast.Name | ast.BinOp):
-                    yield function.value("zero", 2, there, ast.Constant(start))
+                    yield self.value("zero", 2, there, ast.Constant(start))
         if name in ("mma", "dot") and len(node.args) == 2 and not node.keywords:
-            for total in function.real:
-                if total in function.known_at(path):
+            for total in self.real:
+                if total in self.known_at(path):
                     more = ast.Call(node.func, [*node.args, named(total)], [])
-                    yield function.value("total missing", 1, path, more)
+                    yield self.value("total missing", 1, path, more)
         if name in (*REDUCTIONS, "num_tiles"):
             yield from self._along_an_axis(node, path)
         if name in ("trans", "transpose", "exp"):
-            yield function.value("call left out", 2, path, node.args[0])
+            yield self.value("call left out", 2, path, node.args[0])
         transposed = "trans" if self.has_masks else "transpose"
         for number in (0, 1) if name in ("mma", "dot", "matmul") else ():
             turned = self._called(transposed, node.func, node.args[number])
-            yield function.value("transposed", 2, (*path, ("args", number)), turned)
-        for side in function.sides if name in PLACES else ():
-            yield function.value("factor", 2, path, f"{ast.unparse(node)} * {side}")
-        for side in function.sides if name == "range" else ():
+            yield self.value("transposed", 2, (*path, ("args", number)), turned)
+        for side in self.sides if name in PLACES else ():
+            yield self.value("factor", 2, path, f"{ast.unparse(node)} * {side}")
+        for side in self.sides if name == "range" else ():
             ends = node.args if len(node.args) > 1 else [ast.Constant(0), *node.args]
             step = ast.Call(node.func, [*ends[:2], expression(side)], [])
-            yield function.value("step", 1, path, step)
+            yield self.value("step", 1, path, step)
 
     def _called(self, name: str, beside: ast.expr, *given: ast.expr) -> ast.expr:
         """A call of another function of the module that `beside` is from."""
@@ -154,7 +154,7 @@ class TileChanges:
             for keep in ("", f"{keeps}=True"):
                 added = ", ".join(filter(None, (axis, keep)))
                 new = expression(f"{ast.unparse(node)[:-1]}, {added})") if added else node
-                yield self.function.value("axis missing" if axis else "axes kept", 1, path, new)
+                yield self.value("axis missing" if axis else "axes kept", 1, path, new)
 
     def _other_axis(
         self, node: ast.Call, path: Path, *place: tuple[str, int | None]
@@ -164,7 +164,7 @@ class TileChanges:
         if isinstance(axis, ast.Constant) and axis.value in (0, 1):
             new = copy_of(node)
             node_at(new, place).value = 1 - axis.value
-            yield self.function.value("axis of a tile", 0, path, new)
+            yield self.value("axis of a tile", 0, path, new)
 
     def _at_edges(self, node: ast.Call, path: Path) -> Iterator[Edit]:
         """What is past the edge gets a value, or another one; a mask where there is none."""
@@ -176,14 +176,13 @@ class TileChanges:
                 yield self._with_keyword("padding", node, path, usual, value)
             elif ast.dump(value) != ast.dump(node.keywords[there[usual]].value):
                 place: Path = (*path, ("keywords", there[usual]), ("value", None))
-                yield self.function.value("padding", 1, place, value)
+                yield self.value("padding", 1, place, value)
         if self.has_masks:
             yield from self._masks(node, path, there.get("mask"))
 
     def _masks(self, node: ast.Call, path: Path, number: int | None) -> Iterator[Edit]:
-        function = self.function
         for condition in map(expression, self.conditions):
-            if not function.knows(condition, path):
+            if not self.knows(condition, path):
                 continue
             if number is None:
                 yield self._with_keyword("mask", node, path, "mask", condition)
@@ -191,38 +190,35 @@ class TileChanges:
             place: Path = (*path, ("keywords", number), ("value", None))
             own = node.keywords[number].value
             if ast.dump(own) != ast.dump(condition):
-                yield function.value("other mask", 2, place, condition)
+                yield self.value("other mask", 2, place, condition)
 
     def _with_keyword(
         self, kind: str, node: ast.Call, path: Path, name: str, value: ast.expr
     ) -> Edit:
         more = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, value)])
-        return self.function.value(kind, 1, path, more)
+        return self.value(kind, 1, path, more)
 
     @cached_property
     def conditions(self) -> list[str]:
         """The conditions of the text, and that a place in it lies below a size."""
-        function = self.function
         found = [
             ast.unparse(node)
-            for node, _ in function.nodes
-            if isinstance(node, ast.Compare | ast.BinOp | ast.Name)
-            and function.kind_of(node) == T.BOOL
+            for node, _ in self.nodes
+            if isinstance(node, ast.Compare | ast.BinOp | ast.Name) and self.kind_of(node) == T.BOOL
         ]
         return list(dict.fromkeys([*found, *self.below_sizes]))[:MOST_CONDITIONS]
 
     @cached_property
     def below_sizes(self) -> list[str]:
-        function = self.function
         places = dict.fromkeys(
             ast.unparse(node)
-            for node, path in function.nodes
+            for node, path in self.nodes
             if isinstance(node, ast.Name | ast.Subscript)
-            and function.is_whole(node)
-            and function.is_read(node, path)
-            and ast.unparse(node).split("[")[0] not in function.bounds
+            and self.is_whole(node)
+            and self.is_read(node, path)
+            and ast.unparse(node).split("[")[0] not in self.bounds
         )
-        return [f"({place} < {bound})" for place in places for bound in sorted(function.bounds)]
+        return [f"({place} < {bound})" for place in places for bound in sorted(self.bounds)]
 
     # --- values ---------------------------------------------------------------------------------
 
@@ -230,104 +226,102 @@ class TileChanges:
         """A float tile with another one: a factor, a divisor or a term that is missing."""
         if path[-1][0] not in ("value", "args", "left", "right"):
             return
-        above = self.function.at[path[:-1]]
+        above = self.at[path[:-1]]
         stored = isinstance(above, ast.Call) and last_name(above.func) == "store"
         if (isinstance(node, ast.Call) and last_name(node.func) == "load") or (
             stored and isinstance(node, ast.Name)
         ):
             return  # where it is computed with, or was computed, says more
-        function, text, known = self.function, ast.unparse(node), self.function.known_at(path)
+        text, known = ast.unparse(node), self.known_at(path)
         exponential = self.called("exp")
         for name in ("exp", "log") if exponential and not isinstance(node, ast.Call) else ():
             new = self._called(name, expression(exponential), node)
-            yield function.value("call missing", 2, path, new)
-        others = [name for name in function.real if name in known and name != text]
+            yield self.value("call missing", 2, path, new)
+        others = [name for name in self.real if name in known and name != text]
         for name in others:
             for shape in SHAPES if self.has_masks else SHAPES[:1]:
                 for kind, sign in SIGNS:
                     new = expression(f"({text}) {sign} {name}{shape}")
-                    yield function.value(kind, 2, path, new)
+                    yield self.value(kind, 2, path, new)
             if isinstance(node, ast.Call) and last_name(node.func) == "max":
                 larger = self._called("maximum", node.func, named(name), node)
-                yield function.value("tile maximum", 1, path, larger)
+                yield self.value("tile maximum", 1, path, larger)
         for factor in self.rescales(path, text) if isinstance(node, ast.Name) else ():
-            yield function.value("rescale", 2, path, f"{text} * {factor}")
+            yield self.value("rescale", 2, path, f"{text} * {factor}")
 
     def rescales(self, path: Path, total: str) -> list[str]:
         """The factors that a sum of exponentials may lack."""
-        exponential, known = self.called("exp"), self.function.known_at(path)
-        others = [name for name in self.function.real if name in known and name != total]
+        exponential, known = self.called("exp"), self.known_at(path)
+        others = [name for name in self.real if name in known and name != total]
         pairs = permutations(others if exponential else (), 2)
         return [f"{exponential}({one} - {two})" for one, two in pairs]
 
     def called(self, *names: str) -> str:
         """How the text calls a function of one of these names; "" if it does not."""
-        called = (node.func for node, _ in self.function.nodes if isinstance(node, ast.Call))
+        called = (node.func for node, _ in self.nodes if isinstance(node, ast.Call))
         return next((ast.unparse(each) for each in called if last_name(each) in names), "")
 
     def _with_program(self, node: ast.expr, path: Path) -> Iterator[Edit]:
         """The place of the program, or the step of a loop, where it is missing."""
-        function = self.function
         if not isinstance(node, ast.Call | ast.BinOp | ast.Subscript):
             return
         if path[-1][0] not in ("value", "left", "right"):
             return
         module = self.called("arange", "program_id").rpartition(".")[0]
-        for axis, side in product((0, 1) if module else (), function.sides):
+        for axis, side in product((0, 1) if module else (), self.sides):
             new = expression(f"({ast.unparse(node)}) + {module}.program_id({axis}) * {side}")
-            yield function.value("block", 2, path, new)
+            yield self.value("block", 2, path, new)
         for name in self.steps:
-            if name in function.known_at(path) and name not in names_read(node):
+            if name in self.known_at(path) and name not in names_read(node):
                 new = expression(f"({ast.unparse(node)}) + {name}")
-                yield function.value("term", 2, path, new)
+                yield self.value("term", 2, path, new)
 
     def _strides(self, node: ast.expr, path: Path) -> Iterator[Edit]:
         """A factor for what is added to addresses: how far apart two rows are."""
-        match self.function.at[path[:-1]], node:
+        match self.at[path[:-1]], node:
             case (ast.AugAssign(op=ast.Add()), _) | (ast.BinOp(op=ast.Add()), ast.Subscript()):
-                for size in sorted(self.function.bounds):
+                for size in sorted(self.bounds):
                     new = expression(f"({ast.unparse(node)}) * {size}")
-                    yield self.function.value("stride", 1, path, new)
+                    yield self.value("stride", 1, path, new)
 
     @cached_property
     def steps(self) -> list[str]:
         """What the loops count with."""
-        loops = (node for node, _ in self.function.nodes if isinstance(node, ast.For))
+        loops = (node for node, _ in self.nodes if isinstance(node, ast.For))
         return sorted({name for loop in loops for name in names_bound(loop.target)})
 
     def _more_conditions(self, node: ast.expr, path: Path) -> Iterator[Edit]:
         """A condition more, in a mask or in what becomes one."""
-        function = self.function
         for condition in map(expression, self.below_sizes if path[-1][0] == "value" else ()):
-            if function.knows(condition, path):
+            if self.knows(condition, path):
                 both = ast.BinOp(node, ast.BitAnd(), condition)
-                yield function.value("clause missing", 2, path, both)
+                yield self.value("clause missing", 2, path, both)
 
     def _programs_exchanged(self) -> Iterator[Edit]:
         """The numbers that a program has along two axes in each other's place, in all the text."""
         found: dict[str, list[Path]] = defaultdict(list)
-        for node, path in self.function.nodes:
+        for node, path in self.nodes:
             if isinstance(node, ast.Call) and last_name(node.func) in PLACES:
                 found[ast.unparse(node)].append(path)
-        yield from self.function.exchanged(found, 2)
+        yield from self.exchanged(found, 2)
 
     # --- sums and loops -------------------------------------------------------------------------
 
     def _done_in_turns(self, statement: ast.Assign, path: Path) -> Iterator[Edit]:
         """What a call does to a sum in each turn of a loop: never."""
         value: Path = (*path, ("value", None))
-        within = any(isinstance(self.function.at[path[:n]], ast.For) for n in range(1, len(path)))
+        within = any(isinstance(self.at[path[:n]], ast.For) for n in range(1, len(path)))
         for argument in statement.value.args if isinstance(statement.value, ast.Call) else ():
-            if within and T.is_float(self.function.kind_of(argument)):
-                yield self.function.value("surplus", 2, value, argument)
+            if within and T.is_float(self.kind_of(argument)):
+                yield self.value("surplus", 2, value, argument)
 
     def _rescaled(self, addition: ast.AugAssign, path: Path) -> Iterator[Edit]:
         """A factor for the sum so far, before more is added to it."""
         total = ast.unparse(addition.target)
-        if isinstance(addition.op, ast.Add) and total in self.function.real:
+        if isinstance(addition.op, ast.Add) and total in self.real:
             for factor in self.rescales(path, total):
                 times = ast.AugAssign(addition.target, ast.Mult(), expression(factor))
-                yield self.function.statement("rescale", 2, path, StatementEdit(before=(times,)))
+                yield self.statement("rescale", 2, path, StatementEdit(before=(times,)))
 
     def _counted(self, loop: ast.For, path: Path) -> Iterator[Edit]:
         """A loop over the first elements of tiles, where it is tiles that an index counts."""
@@ -336,12 +330,12 @@ class TileChanges:
                 number = expression(f"{name} // ({ast.unparse(step)})")
                 new = {
                     below: number
-                    for node, below in self.function.nodes
+                    for node, below in self.nodes
                     if isinstance(node, ast.Name) and node.id == name
-                    if below[: len(path)] == path and self.function.is_read(node, below)
+                    if below[: len(path)] == path and self.is_read(node, below)
                 }
                 if new and not self.has_masks:
-                    yield self.function.values("tile number", 2, new, loop.lineno)
+                    yield self.values("tile number", 2, new, loop.lineno)
 
 
 def _in_same_module(beside: ast.expr, name: str) -> ast.expr:

@@ -21,13 +21,12 @@ import numpy as np
 from course_lib.answer_text.context import CALLER, given_to
 from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
+from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import (
     Outcome,
     Trial,
     exact_of,
-    leaves_arrays,
-    right_but_for_races,
 )
 from course_lib.diagnosis.repair.all_edits import edits_of
 from course_lib.diagnosis.repair.edit import Edit
@@ -111,9 +110,9 @@ class Search:
 
         Where no single one is, two places are changed at once: by changes that make more right.
         """
-        order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
-        first = min(order, key=lambda trial: (trial.right, _is_fine(trial), trial.profile.steps))
-        if all(right_but_for_races(trial) and not leaves_arrays(trial) for trial in order):
+        order = sorted(self.trials, key=lambda trial: (trial.is_fine, _size(trial)))
+        first = min(order, key=lambda trial: (trial.right, trial.is_fine, trial.profile.steps))
+        if all(trial.right_but_for_races and not trial.leaves_arrays for trial in order):
             return None  # what threads do to each other shows in no number
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
         kept = int(KEPT * self.steps)
@@ -264,12 +263,12 @@ class Search:
 
     def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
         """What the exercise asks for beside a right result, and a launch lacks."""
-        costs = requirements.judge(launcher.exercise, launcher.measured(trial))
+        costs = requirements.judge(launcher.exercise, Measured(launcher, trial))
         return {cost.code for cost in costs if cost.severity == "error"}
 
     def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
         """Two changes of one kind at once, as of both axes: of those that make more right."""
-        before = trial.outcome.right & ~np.bool_(leaves_arrays(trial))
+        before = trial.outcome.right & ~np.bool_(trial.leaves_arrays)
         gains = [(int((variant.right & ~before).sum()), variant.edit) for variant in found]
         best: dict[tuple[object, ...], list[tuple[int, Edit]]] = {}
         for gain, edit in sorted(gains, key=lambda each: -each[0]):
@@ -446,10 +445,6 @@ def _without_refused(edits: list[Edit], rejected: KernelRejected) -> list[list[E
         return [[edit for edit in edits if edit not in there], there]
     half = len(edits) // 2
     return [edits[:half], edits[half:]]
-
-
-def _is_fine(trial: Trial) -> bool:
-    return trial.right and not trial.errors
 
 
 def _is_wide(trial: Trial) -> bool:

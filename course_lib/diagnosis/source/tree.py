@@ -61,6 +61,12 @@ def set_to(statement: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
                 yield each.id, part_of(statement, each.id) or statement.value
 
 
+def set_by(statement: ast.Assign) -> set[str]:
+    """The variables, and the arrays of which elements are set."""
+    roots = (root_name(node) for target in statement.targets for node in flat(target))
+    return {name for name in roots if name}
+
+
 def _makes_array(value: ast.expr) -> bool:
     """Is it `cuda.shared.array(…)` or `cuda.local.array(…)`?"""
     names = names_in(value.func) if isinstance(value, ast.Call) else set()

@@ -25,8 +25,8 @@ from course_lib.diagnosis.tiles.tile_launches import (
     STEPS_OF_ALL_CHANGES,
     STEPS_WITH_AN_IDEA,
     TileLauncher,
-    TileSearch,
     TileTrial,
+    edit_that_repairs,
     launched,
 )
 from course_lib.diagnosis.tiles.words import SAYS, tell
@@ -183,7 +183,7 @@ class TileCause:
     def edit(self) -> Edit | None:
         suspect = None if self.seen.code == "wrong-result" else self.seen.line
         steps = STEPS_WITH_AN_IDEA if self.idea else STEPS_OF_ALL_CHANGES
-        return TileSearch(self.launcher, self.kernel, self.trials, suspect, steps).repair()
+        return edit_that_repairs(self.launcher, self.kernel, self.trials, suspect, steps)
 
     @cached_property
     def idea(self) -> WrongIdea | None:

@@ -1,4 +1,4 @@
-"""Launches a tile kernel on a task's inputs, and says whether its numbers are right."""
+"""Launches a tile kernel on a task's inputs; and looks for the change that makes it right."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 from course_lib.curriculum import Task
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.repair.all_edits import edits_of
-from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.ingredients import Ingredients
+from course_lib.diagnosis.repair.edit import Edit, first_that_repairs
 from course_lib.diagnosis.repair.of_tiles import TileChanges
 from course_lib.diagnosis.source.tree import variables_in
 from course_lib.emulator import Kernel, KernelRejected
@@ -190,7 +189,7 @@ def launched(
             return
 
 
-# --- Looks for the one small change with which a tile kernel is right in every launch ------------
+# --- The one small change with which every launch is right ----------------------------------------
 
 
 STEPS_OF_ALL_CHANGES = 100_000  # statements
@@ -202,75 +201,64 @@ OF_KIND = {"bool": T.BOOL, "int": T.INT64, "float": T.FLOAT32}
 Types = dict[ast.AST, T.Type]
 
 
-@dataclass
-class TileSearch:
-    """The changes to one tile kernel that make it right.
+def edit_that_repairs(
+    launcher: TileLauncher,
+    kernel: EmulatedTiles,
+    trials: Sequence[TileTrial],
+    suspect: int | None,
+    steps: int = STEPS_OF_ALL_CHANGES,
+) -> Edit | None:
+    """The smallest change with which every launch is right; None if none is found.
+
+    One program of one launch sifts them, one of which nothing is right; then come all launches,
+    those as well that were not made after one that did not end.
 
     Args:
-        launcher: launches it.
+        launcher: launches the kernel.
         kernel: the kernel.
         trials: what its launches showed, one of them wrong.
         suspect: the line to which a finding points, if one does.
         steps: of the machine, that may be spent.
     """
+    order = sorted(trials, key=lambda trial: (trial.right, trial.size))
+    first, only = _telling(launcher, kernel, order)
+    made = [trial.tried for trial in order]
 
-    launcher: TileLauncher
-    kernel: EmulatedTiles
-    trials: Sequence[TileTrial]
-    suspect: int | None
-    steps: int = STEPS_OF_ALL_CHANGES
+    def attempts(edit: Edit) -> Iterator[tuple[bool, int]]:
+        changed = _changed(kernel, edit)
+        most = STEPS if only is None else first.steps + MORE_STEPS
+        part = launcher.run(first.tried, changed, most, only)
+        is_right = part.right if only is None else part.right_as_far_as_written
+        yield is_right, part.steps + STEPS_OF_A_LAUNCH
+        for tried in (*made, *(case for case in launcher.cases() if case not in made)):
+            again = launcher.run(tried, changed)
+            yield again.right, again.steps + STEPS_OF_A_LAUNCH
 
-    def repair(self) -> Edit | None:
-        """The smallest change with which every launch is right; None if none is found.
-
-        One program of one launch sifts them, one of which nothing is right; then come all launches.
-        """
-        order = sorted(self.trials, key=lambda trial: (trial.right, trial.size))
-        first, only = self.telling(order)
-        seen = types_seen(self.launcher, self.kernel, first)
-        edits = [edit for edit in _edits(self.launcher, self.kernel, seen) if edit.cost <= FARTHEST]
-        for edit in sorted(edits, key=self.distance):
-            changed = _changed(self.kernel, edit)
-            if self.is_right(changed, first, only) and self.is_right_everywhere(changed, order):
-                return edit
-            if self.steps <= 0:
-                break
-        return None
-
-    def telling(self, order: Sequence[TileTrial]) -> tuple[TileTrial, int | None]:
-        """The wrong launch with which changes are sifted, and one of its programs; None for all.
-
-        Larger launches than the smallest have more to say, and one program costs no more in them.
-        """
-        wrong = [trial for trial in order if not trial.right]
-        usual = [trial for trial in wrong if trial.tried.case.along is None]
-        wrong = usual or wrong
-        for trial in sorted(wrong, key=lambda trial: trial.outcome.expected.size == 1):
-            count = prod(trial.grid)
-            for number in dict.fromkeys((count - 1, 0, count // 2)):
-                again = self.launcher.run(trial.tried, self.kernel, only=number)
-                if not again.right_as_far_as_written:
-                    return trial, number
-        return wrong[0], None
-
-    def is_right(self, kernel: EmulatedTiles, trial: TileTrial, only: int | None = None) -> bool:
-        """Is a launch right with a change, or a part of it as far as it is written?"""
-        most = STEPS if only is None else trial.steps + MORE_STEPS
-        again = self.launcher.run(trial.tried, kernel, most, only)
-        self.steps -= again.steps + STEPS_OF_A_LAUNCH
-        return again.right if only is None else again.right_as_far_as_written
-
-    def is_right_everywhere(self, kernel: EmulatedTiles, order: Sequence[TileTrial]) -> bool:
-        """Is every launch right, those as well that were not made after one that did not end?"""
-        made = [trial.tried for trial in order]
-        others = (each for each in self.launcher.cases() if each not in made)
-        return all(self.is_right(kernel, trial) for trial in order) and all(
-            self.launcher.run(tried, kernel).right for tried in others
-        )
-
-    def distance(self, edit: Edit) -> tuple[float, int]:
+    def distance(edit: Edit) -> tuple[float, int]:
         """Of two changes that are alike the later one: a tile is to fit those before it."""
-        return edit.cost - (0.5 if edit.line == self.suspect else 0), -edit.line
+        return edit.cost - (0.5 if edit.line == suspect else 0), -edit.line
+
+    edits = _edits(launcher, kernel, types_seen(launcher, kernel, first))
+    near = sorted((edit for edit in edits if edit.cost <= FARTHEST), key=distance)
+    return first_that_repairs(near, attempts, steps)
+
+
+def _telling(
+    launcher: TileLauncher, kernel: EmulatedTiles, order: Sequence[TileTrial]
+) -> tuple[TileTrial, int | None]:
+    """The wrong launch with which changes are sifted, and one of its programs; None for all.
+
+    Larger launches than the smallest have more to say, and one program costs no more in them.
+    """
+    wrong = [trial for trial in order if not trial.right]
+    wrong = [trial for trial in wrong if trial.tried.case.along is None] or wrong
+    for trial in sorted(wrong, key=lambda trial: trial.outcome.expected.size == 1):
+        count = prod(trial.grid)
+        for number in dict.fromkeys((count - 1, 0, count // 2)):
+            again = launcher.run(trial.tried, kernel, only=number)
+            if not again.right_as_far_as_written:
+                return trial, number
+    return wrong[0], None
 
 
 def _changed(kernel: EmulatedTiles, edit: Edit) -> EmulatedTiles:
@@ -303,11 +291,8 @@ def _edits(launcher: TileLauncher, kernel: EmulatedTiles, seen: Types) -> Iterat
         source = Kernel(function.name, function.parameters, tree, "", 1, {})
         typing = Typing(source, seen)
         constants = [name for name in numbers if name in named or name in function.parameters]
-        of_tiles = TileChanges(
-            Ingredients(typing, constants),
-            dict(zip(arrays, axes, strict=False)),
-            has_masks=function.language == "triton",
-        )
+        axes_of = dict(zip(arrays, axes, strict=False))
+        of_tiles = TileChanges(typing, constants, axes_of, has_masks=function.language == "triton")
         for edit in (*edits_of(typing, constants, given & answer), *of_tiles):
             if edit.line < Line.FIRST_AROUND:
                 yield edit

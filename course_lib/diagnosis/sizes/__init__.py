@@ -1,5 +1,0 @@
-"""Numbers in an answer that stand for a size, or up to which alone it is right.
-
-May import: `launches`, `source`.
-Start with: `limits`.
-"""
