@@ -24,6 +24,6 @@ def array_of(cell: str) -> str:
     return cell.split("[", 1)[0]
 
 
-def is_misaligned(each: Finding) -> bool:
+def is_misaligned(finding: Finding) -> bool:
     """Is it a wide access at an odd address? A GPU stops there: no number after it exists."""
-    return each.code == "wrong-index" and "size" in facts_of(each.message)
+    return finding.code == "wrong-index" and "size" in facts_of(finding.message)

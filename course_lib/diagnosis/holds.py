@@ -88,7 +88,7 @@ def _right_where(
     if numbers_right and not wrong and not problem.sizes_vary:
         return [problem.formula]
     if numbers_right and not wrong:
-        return [f"{problem.formula} on all {len({each.case.shape for each in right})} shapes"]
+        return [f"{problem.formula} on all {len({trial.case.shape for trial in right})} shapes"]
     if numbers_right:
         return [f"{problem.formula} as long as the warps run in step"]
     only_beyond_a_size = all(case.along is not None or case.allowed for case in wrong)

@@ -51,7 +51,7 @@ def right_but_for_races(trial: Trial) -> bool:
 
 def telling(trial: Trial) -> tuple[bool, int]:
     """Sorts the launches that say most about a slip to the front."""
-    size = math.prod(max(each, 1) for each in trial.case.shape)
+    size = math.prod(max(length, 1) for length in trial.case.shape)
     return bool(np.isnan(trial.case.poison)), -size
 
 

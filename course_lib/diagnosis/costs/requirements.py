@@ -258,16 +258,16 @@ def _barriers(measured: Measured) -> Iterator[Finding]:
     """More barriers than the work needs."""
     profile, needed = measured.profile, measured.barriers
     blocks = math.prod(profile.grid)
-    each = profile.barriers / blocks if blocks else 0
+    per_block = profile.barriers / blocks if blocks else 0
     if needed is None or (not needed and profile.shared_arrays):
         return  # what a kernel of its own design needs is its own affair
-    if each <= (needed + 1 if measured.step_tile else max(needed, 1)):
+    if per_block <= (needed + 1 if measured.step_tile else max(needed, 1)):
         return
     lines = [number for number in profile.lines if profile.lines[number].barriers]
     busiest = max(lines, key=lambda number: profile.lines[number].barriers, default=None)
     need = "enough" if needed else "none"
     need = say(NEED["tiles" if measured.step_tile else need], tiles=needed // 2, needed=needed)
-    yield tell("barriers", busiest, each=f"{each:.4g}", need=need)
+    yield tell("barriers", busiest, each=f"{per_block:.4g}", need=need)
 
 
 def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

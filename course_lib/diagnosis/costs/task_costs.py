@@ -89,7 +89,7 @@ def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
         if traffic.loaded_elements <= task.visits[letter] * count:
             continue
         at, times = traffic.loaded_at, f"{traffic.loaded_elements / count:.3g}"
-        line = max(at, key=lambda each: (at[each], each), default=None)
+        line = max(at, key=lambda number: (at[number], number), default=None)
         kind = "visited again" if task.visits[letter] else "read back"
         yield tell(kind, line, count=count, array=letter, times=times)
 
@@ -112,14 +112,14 @@ def _waits_at_once(journeys: Journeys) -> Iterator[Finding]:
 def _barriers(task: Task, measured: Measured) -> Iterator[Finding]:
     """More barriers than the task allows a block."""
     profile = measured.profile
-    each = profile.barriers / math.prod(profile.grid)
+    per_block = profile.barriers / math.prod(profile.grid)
     enough = task.barriers + _size(task.barriers_along, task, measured)
-    if each <= enough:
+    if per_block <= enough:
         return
     lines = profile.lines
     last = max(number for number in lines if lines[number].barriers)
     kind = "barriers of buffers in turns" if task.barriers_along else "barriers of buffers"
-    yield tell(kind, last, each=f"{each:.4g}", enough=enough)
+    yield tell(kind, last, each=f"{per_block:.4g}", enough=enough)
 
 
 def _size(letter: str, task: Task, measured: Measured) -> int:

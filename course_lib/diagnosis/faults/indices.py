@@ -29,23 +29,23 @@ TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
 
 
-def explain_float64(each: Finding, source: Source) -> Finding:
+def explain_float64(finding: Finding, source: Source) -> Finding:
     """float64 arithmetic as an error (every exercise asks for float32), at the line it comes from.
 
     A sum is float64 from its first value on: `acc = 0.0` is to blame, not `acc += ...`.
     """
-    statement = source.at_line(each.line or 0)
+    statement = source.at_line(finding.line or 0)
     origin = None
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
         names = _names(statement.value) | {root_name(target) or ""}
         origin = None if is_float64(statement.value) else _origin(source, names, statement)
-    each = replace(each, severity="error")
+    finding = replace(finding, severity="error")
     if origin is None:
-        return each
+        return finding
     in_array = source.makes_array(source.at_line(origin))
     kind = "float64 in an array" if in_array else "float64"
-    return tell.again(kind, each, origin, line=Line(each.line or 0))
+    return tell.again(kind, finding, origin, line=Line(finding.line or 0))
 
 
 def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:

@@ -16,21 +16,21 @@ OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
-def explain_divergence(each: Finding, source: Source) -> Finding:
+def explain_divergence(finding: Finding, source: Source) -> Finding:
     """A barrier that not all threads reach, at the branch, the loop or the exit that parts them; a
     `syncthreads` in a branch is itself in the wrong place."""
     line = None
-    if len(each.threads) > 1:
-        gone = facts_of(each.message).get("why") == "has already returned"
-        line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
-    if line is None or line == each.line:
-        return each
-    barrier = source.at_line(each.line or 0)
+    if len(finding.threads) > 1:
+        gone = facts_of(finding.message).get("why") == "has already returned"
+        line = (_exit_line(source) if gone else None) or parting_line(source, finding.line or 0)
+    if line is None or line == finding.line:
+        return finding
+    barrier = source.at_line(finding.line or 0)
     is_plain = barrier and names_in(barrier) & {"syncthreads", "syncwarp"}
     around = source.ancestors(barrier) if barrier and is_plain else ()
     branches = {node.test.lineno for node in around if isinstance(node, ast.If)}
-    at = each.line if line in branches else line
-    return tell.again("parted", each, at, line=Capital(Line(line)))
+    at = finding.line if line in branches else line
+    return tell.again("parted", finding, at, line=Capital(Line(line)))
 
 
 def _exit_line(source: Source) -> int | None:
@@ -60,15 +60,15 @@ def parting_line(source: Source, line: int) -> int | None:
 def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
     """What decides whether, and how often, a statement is reached, from the inside out."""
     inner = node
-    for each in source.ancestors(node):
-        if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
-            yield each.test, each.test.lineno
-        yield from _ways_out(each, inner)
-        if isinstance(each, ast.While):
-            yield each.test, each.test.lineno
-        if isinstance(each, ast.For):
-            yield each.iter, each.lineno
-        inner = each
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, (ast.If, ast.IfExp)) and inner is not ancestor.test:
+            yield ancestor.test, ancestor.test.lineno
+        yield from _ways_out(ancestor, inner)
+        if isinstance(ancestor, ast.While):
+            yield ancestor.test, ancestor.test.lineno
+        if isinstance(ancestor, ast.For):
+            yield ancestor.iter, ancestor.lineno
+        inner = ancestor
 
 
 def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
@@ -82,22 +82,22 @@ def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
             continue
         place = statements.index(inner)
         after = statements[place + 1 :] if isinstance(block, (ast.For, ast.While)) else []
-        for each in [*reversed(statements[:place]), *after]:
-            for part in ast.walk(each):
+        for statement in [*reversed(statements[:place]), *after]:
+            for part in ast.walk(statement):
                 if isinstance(part, ast.If) and any(
                     isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
                 ):
                     yield part.test, part.test.lineno
 
 
-def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
+def explain_timeout(finding: Finding, loop: OpenLoop | None, budget: str) -> Finding:
     """A kernel that took more than its budget, at the line of the loop that took it.
 
     A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
     work; which of the two it is cannot be told from the steps.
     """
     if loop is None:
-        return tell.again("out of steps", each, budget=budget)
+        return tell.again("out of steps", finding, budget=budget)
     kind = "out of steps in a loop" if loop.ends else "loop without an end"
     line, turns = Line(loop.line), f"{loop.turns:,}"
-    return tell.again(kind, each, loop.line, budget=budget, line=line, turns=turns)
+    return tell.again(kind, finding, loop.line, budget=budget, line=line, turns=turns)

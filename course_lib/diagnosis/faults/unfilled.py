@@ -37,7 +37,9 @@ def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]
     there = {"array": array, "read": Line(seen.line or 0)}
     told = replace(seen, other_line=seen.line)
     for store in stores[:MOST_LIFTED]:
-        branch = next((each for each in source.ancestors(store) if isinstance(each, ast.If)), None)
+        branch = next(
+            (ancestor for ancestor in source.ancestors(store) if isinstance(ancestor, ast.If)), None
+        )
         if branch and _fills_without(branch, store, launcher, shown, seen):
             test = Line(branch.test.lineno)
             return tell.again("filled under a test", told, store.lineno, **there, test=test)
@@ -77,4 +79,4 @@ def _fills_without(
 
 def _is_among(findings: Iterable[Finding], seen: Finding) -> bool:
     place = seen.code, seen.line, seen.cell
-    return any((each.code, each.line, each.cell) == place for each in findings)
+    return any((finding.code, finding.line, finding.cell) == place for finding in findings)

@@ -45,8 +45,8 @@ def examine(table: CallTable, function: Kernel) -> Report:
     else:
         found = list(_why(possible, wrong, function)) if wrong else []
     works = any(call.right and call.wanted for call in possible)
-    if works and all(each.code == FORMULA for each in found):  # else it is too early
-        found += _accepted(calls, function, {each.line for each in found})
+    if works and all(finding.code == FORMULA for finding in found):  # else it is too early
+        found += _accepted(calls, function, {finding.line for finding in found})
     right = sum(call.right for call in calls)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
     report = make_report(table.entry, found, held, numbers_right=not wrong)
@@ -87,7 +87,7 @@ def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iter
     else:
         edit = edit_that_repairs(function, calls)
         meant = next(explanations(calls, edit, function), ())
-        yield from (_told(each, ended, edit, function) for each in meant)
+        yield from (_told(explanation, ended, edit, function) for explanation in meant)
         if stop and not meant:
             yield _stopped(stop)
         elif not meant:

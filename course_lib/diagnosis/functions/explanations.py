@@ -62,7 +62,7 @@ def explanations(
     if edit and _decides(edit):
         yield (_of_the_edit(edit),)
     yield from _wrong_ideas(calls)
-    if len({each.number for each in calls}) == 1:
+    if len({call.number for call in calls}) == 1:
         parameters = joined(calls[0].table.entry.parameters)
         yield (Explanation("one number", {"parameters": parameters}),)
     if edit:
@@ -89,8 +89,8 @@ def _decides(edit: Edit) -> bool:
 
 def _wrong_ideas(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
     """The formula of another idea gives these numbers, or that of the fewest together."""
-    ran = [each for each in calls if not each.stopped]  # a division by 0 ends one and not the idea
-    ran.sort(key=lambda each: each.right)  # what went wrong rules most ideas out
+    ran = [call for call in calls if not call.stopped]  # a division by 0 ends one and not the idea
+    ran.sort(key=lambda call: call.right)  # what went wrong rules most ideas out
     for ideas, computes in _together(calls[0].table):
         if ran and not ran[0].right and _gives(computes, ran):
             yield tuple(_of_an_idea(idea, ran) for idea in ideas)
@@ -117,7 +117,7 @@ def _together(table: CallTable) -> Iterator[tuple[Ideas, Callable[..., float]]]:
 
 def _gives(computes: Callable[..., float], calls: Sequence[Call]) -> bool:
     """Does a formula give what came out of all of these calls?"""
-    return all(_is_from(computes, each) for each in calls)
+    return all(_is_from(computes, call) for call in calls)
 
 
 def _is_from(computes: Callable[..., float], call: Call) -> bool:
@@ -131,6 +131,6 @@ def _is_from(computes: Callable[..., float], call: Call) -> bool:
 
 def _of_an_idea(idea: WrongIdea, calls: Sequence[Call]) -> Explanation:
     """With the call that it alone gets wrong, if there is one."""
-    shows = next((each for each in calls if not each.right and _is_from(idea.computes, each)), None)
+    shows = next((call for call in calls if not call.right and _is_from(idea.computes, call)), None)
     facts = {"says": idea.says, "hint": idea.hint}
     return Explanation("wrong idea", facts, idea.code, idea.place, shows)

@@ -35,12 +35,12 @@ class TextPlaces:
     source: Source
 
     def _sites(self, kind: str) -> list[TextSite]:
-        return [each for each in self.found.without if each.kind == kind]
+        return [site for site in self.found.without if site.kind == kind]
 
     def _helpful_tests(self) -> list[int]:
         """Tests with which wrong elements are right, or written at all, if they are decided."""
         helped = [(self.found.helped(site), site.line) for site in self._sites("test")]
-        return [line for count, line in sorted(helped, key=lambda each: -each[0]) if count]
+        return [line for count, line in sorted(helped, key=lambda test: -test[0]) if count]
 
     @cached_property
     def _feeding(self) -> list[TextSite]:
@@ -116,7 +116,7 @@ class TextPlaces:
             )
             if loops or not in_loops:
                 found.append((0 if loops and after else 2 if loops else 1, statement))
-        return [each for _, each in sorted(found, key=lambda each: each[0])]
+        return [statement for _, statement in sorted(found, key=lambda ranked: ranked[0])]
 
     def _is_a_number(self, statement: ast.Assign) -> bool:
         """Does it set what is added up, or hand it on?"""
@@ -242,4 +242,4 @@ def target_of(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> ast.AST:
 
 
 def _subscripts(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Subscript) for each in ast.walk(node))
+    return any(isinstance(part, ast.Subscript) for part in ast.walk(node))

@@ -129,7 +129,9 @@ def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iter
         yield from _tests_apart(node, function, path)
         return
     written = type(node.ops[0])
-    is_float = any(T.is_float(function.kind_of(each)) for each in (node.left, *node.comparators))
+    is_float = any(
+        T.is_float(function.kind_of(comparator)) for comparator in (node.left, *node.comparators)
+    )
     for other in COMPARISONS:
         if other is not written:
             alike = written.__name__[:2] == other.__name__[:2]
@@ -269,11 +271,11 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit
     if path[-1][0] == "value":
         own = names_bound(tested[0])
         tested = [
-            each
-            for each, _ in function.nodes
-            if isinstance(each, ast.If | ast.IfExp) and names_read(each.test) & own
+            branch
+            for branch, _ in function.nodes
+            if isinstance(branch, ast.If | ast.IfExp) and names_read(branch.test) & own
         ]
-    likely = sorted({test for each in tested for test in function.tests_of_indices(each)})
+    likely = sorted({test for branch in tested for test in function.tests_of_indices(branch)})
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
     for cost, clauses in ((2, likely), (3, others)):

@@ -94,7 +94,7 @@ class TileSearch:
     def is_right_everywhere(self, kernel: EmulatedTiles, order: Sequence[TileTrial]) -> bool:
         """Is every launch right, those as well that were not made after one that did not end?"""
         made = [trial.tried for trial in order]
-        others = (each for each in self.launcher.cases() if each not in made)
+        others = (case for case in self.launcher.cases() if case not in made)
         return all(self.is_right(kernel, trial) for trial in order) and all(
             self.launcher.run(tried, kernel).right for tried in others
         )
@@ -109,8 +109,8 @@ def _changed(kernel: EmulatedTiles, edit: Edit) -> EmulatedTiles:
     tree = edit.changed()
     assert isinstance(tree, ast.FunctionDef)
     functions = {
-        name: replace(each, tree=tree) if each.tree is edit.tree else each
-        for name, each in kernel.program.functions.items()
+        name: replace(function, tree=tree) if function.tree is edit.tree else function
+        for name, function in kernel.program.functions.items()
     }
     program = replace(kernel.program, functions=functions)
     return replace(kernel, program=program, function=functions[kernel.function.name])
@@ -127,8 +127,8 @@ def _edits(launcher: TileLauncher, kernel: EmulatedTiles, seen: Types) -> Iterat
             continue
         numbers = function.parameters[len(task.parameters) :] if function.is_kernel else ()
         arrays = function.parameters[: len(task.parameters)] if function.is_kernel else ()
-        axes = [1 if function.language == "triton" else len(entries.axes(each))
-                for each in task.shapes]  # fmt: skip
+        axes = [1 if function.language == "triton" else len(entries.axes(shape))
+                for shape in task.shapes]  # fmt: skip
         named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         numbers = (*numbers, *(k for k, v in program.constants.items() if type(v) is int))
         source = Kernel(function.name, function.parameters, tree, "", 1, {})

@@ -102,7 +102,7 @@ class TileLauncher:
         Each set of constants has its turn, so that none may be written out.
         """
         every = (self.task.constants, *self.task.other_constants)
-        problem, largest = self.problem, max(max(each.values(), default=1) for each in every)
+        problem, largest = self.problem, max(max(sizes.values(), default=1) for sizes in every)
         first = with_fixed(problem.sizes, [TILES_EACH_WAY * largest] * len(problem.sizes))
         cases: Sequence[Case] = [
             Case(first, poison=(ODD, NAN)[number % 2], draw=number) for number in range(2)
@@ -131,7 +131,7 @@ class TileLauncher:
             self._begun[case] = (inputs, *expected_of(problem, case, inputs))
         inputs, expected, tolerance = self._begun[case]
         held = as_held(problem, inputs)
-        before = [np.array(each) for each in held]
+        before = [np.array(array) for array in held]
         output = np.full(expected.shape, case.poison, np.float32)
         grid = self.task.launch(expected.shape, tried.constants).grid
         findings: tuple[Finding, ...] = ()
@@ -160,7 +160,7 @@ class TileLauncher:
     def arguments(self, tried: TileCase, held: Sequence[Any], output: Any) -> tuple[Any, ...]:
         """What a launch is given: arrays, numbers, sizes, constants."""
         size_of = dict(zip(self.problem.sizes, tried.case.shape, strict=True))
-        inputs = (each if np.ndim(each) else float(each) for each in held)
+        inputs = (array if np.ndim(array) else float(array) for array in held)
         scalars = (size_of[name] for name in self.task.scalars)
         return (*inputs, output, *scalars, *tried.constants.values())
 
