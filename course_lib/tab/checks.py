@@ -150,10 +150,10 @@ def offered(own: Own, report: Report) -> Iterator[Offer]:
     if not own.exercise.kind.is_launched or any(error.code in NO_RUN for error in report.errors):
         return
     in_step = all(error.code.startswith(("race-", "barrier-")) for error in report.errors)
-    for each in OFFERS:
+    for offer in OFFERS:
         # A race is watched where everything else is right: it tells which of two values came.
-        if each.fits(own) and (in_step or each.id != "race"):
-            yield each
+        if offer.fits(own) and (in_step or offer.id != "race"):
+            yield offer
 
 
 def _loads_or_stores(own: Own) -> bool:
@@ -238,7 +238,7 @@ def check(fields: Fields, tell: Tell) -> dict[str, Any]:
         "html": page.html_of(verdict),
         "text": words.text_of(verdict),
         "marks": [] if verdict.waits else [asdict(mark) for mark in marks(report.shown, typed)],
-        "figures": [{"id": each.id, "title": each.title} for each in figures],
+        "figures": [{"id": figure.id, "title": figure.title} for figure in figures],
         "offers_answer": verdict.offers_answer,
         "counts": dict(report.counts),
         "progress": progress.exported(),
@@ -342,12 +342,12 @@ def traced(own: Own, typed: str) -> Profile:
     profile = emulation[launch.grid, launch.block](*as_held(problem, inputs), output)
     if not profile.finished:
         raise Refused(f"{exercise.id} does not end, so there is no run to draw.")
-    mine = [each for each in profile.trace if each.line < Line.FIRST_AROUND]
+    mine = [access for access in profile.trace if access.line < Line.FIRST_AROUND]
     return replace(profile, trace=mine, source=typed, first_line=1, kernel_name=exercise.id)
 
 
 def _fits(own: Own, wanted: str) -> bool:
-    return any(each.id == wanted and each.fits(own) for each in OFFERS)
+    return any(offer.id == wanted and offer.fits(own) for offer in OFFERS)
 
 
 def _owners(own: Own, typed: str) -> Interactive:
