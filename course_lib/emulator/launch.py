@@ -12,8 +12,7 @@ from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import all_typings, infer, static_shared_bytes
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import Kernel, holds
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.language.signatures import types_of_numba
 from course_lib.emulator.language.typings import Typing

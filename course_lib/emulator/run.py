@@ -49,10 +49,9 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
-from course_lib.emulator.observers.missing_barriers import one_for_each_barrier
 from course_lib.emulator.observers.narrowed_float64 import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
-from course_lib.emulator.observers.race_findings import RaceNotes
+from course_lib.emulator.observers.race_findings import RaceNotes, one_for_each_barrier
 from course_lib.emulator.observers.races import BlockRaces, RaceDetector
 from course_lib.emulator.observers.serial_work import WaitNotes, waiting
 from course_lib.emulator.observers.tracing import Output, Tracer, Unwritten

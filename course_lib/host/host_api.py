@@ -21,7 +21,16 @@ from typing import Any
 import numpy as np
 
 from course_lib.host import successor
-from course_lib.host.absent_gpu import AbsentContext, AbsentGpu, select_device
+from course_lib.host.absent_gpu import (
+    AbsentContext,
+    AbsentGpu,
+    EmulatedOverload,
+    Gpu,
+    note_launch,
+    note_types,
+    overloads,
+    select_device,
+)
 from course_lib.host.device_array import (
     EmulatedDeviceArray,
     EmulatedEvent,
@@ -31,7 +40,6 @@ from course_lib.host.device_array import (
     must_be_contiguous,
     undefined,
 )
-from course_lib.host.overloads import EmulatedOverload, Gpu, note_launch, note_types, overloads
 from course_lib.wording.errors import NoGpuHere, PlainError
 
 # launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead. Names of

@@ -237,7 +237,6 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
             return (poison(T.FLOAT32),) * 4
         sums, a = (_of_warps(machine, value, whole) for value in values[:2])
         b = _of_warps(machine, values[2] if b_words > 1 else values[2:], whole)
-        machine.observers.multiplied(a, b)
         product = np.matmul(a_matrices(a, numbers), b_matrices(b, numbers))
         flops = 2 * ROWS * COLUMNS * k * int(np.count_nonzero(whole))
         machine.observers.flops(machine.line, machine.active, flops, False, True)

@@ -120,9 +120,6 @@ class Observer:
     def by_tensor_cores(self, line: int, count: int) -> None:
         """This many of the operations reported by `flops` were done by a tensor core."""
 
-    def multiplied(self, a: np.ndarray, b: np.ndarray) -> None:
-        """Warps multiply fragments: the lanes' words of A and of B, shape (words, warps, 32)."""
-
     def printed(self, texts: Sequence[str], more: int) -> None:
         """Lanes print a line each; of `more` lanes the lines are not made, as nobody keeps them."""
 

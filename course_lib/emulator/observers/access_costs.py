@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import finding_of

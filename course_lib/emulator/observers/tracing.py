@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import holds
 from course_lib.emulator.machine.events import Frame, Observer
 from course_lib.emulator.observers.findings import FaultObserver
 from course_lib.emulator.profile.profile import TracedAccess, TracedStatement

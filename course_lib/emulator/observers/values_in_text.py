@@ -12,8 +12,7 @@ import numpy as np
 
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
-from course_lib.emulator.language.kernel import names_with
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import holds, names_with
 from course_lib.emulator.language.typings import Typing
 
 SIZES = (".shape", ".strides")
