@@ -64,17 +64,15 @@ def _fits(kind: np.dtype, into: np.dtype, mixed: bool) -> bool:
     return beside_floats or np.can_cast(kind, into)
 
 
-def _intrinsic(function: np.ufunc, flops: int) -> Intrinsic:
+def _intrinsic(ufunc: np.ufunc, flops: int) -> Intrinsic:
     def result(kinds: list[np.dtype]) -> np.dtype:
-        return _loop(function, kinds)[1]
+        return _loop(ufunc, kinds)[1]
 
     def operands(kinds: list[np.dtype]) -> np.dtype:
-        inputs = _loop(function, kinds)[0]
-        return np.result_type(*inputs)
+        return np.result_type(*_loop(ufunc, kinds)[0])
 
-    chooses = function in (np.minimum, np.maximum, np.fmin, np.fmax)
-    count = function.nin
-    of_numbers = elementwise(function, result, operands, count, None, flops, chooses, True)
+    chooses = ufunc in (np.minimum, np.maximum, np.fmin, np.fmax)
+    of_numbers = elementwise(ufunc, result, operands, ufunc.nin, None, flops, chooses, True)
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         single = any(isinstance(e.type, T.ArrayType) and not e.type.ndim for e in arguments)

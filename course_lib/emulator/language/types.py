@@ -200,6 +200,8 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
+NOTHING = Static(None)  # what a function without a result returns
+
 Type = (
     Mixed
     | np.dtype

@@ -221,6 +221,17 @@ class Machine:
             return tuple(self.convert(v, t) for v, t in zip(value, dtype.items, strict=True))
         return value
 
+    def number_type(self, node: ast.expr) -> np.dtype:
+        """The type of an expression that is a number."""
+        dtype = self.typing.types[node]
+        assert isinstance(dtype, np.dtype)
+        return dtype
+
+    def as_typed(self, node: ast.expr, value: Any) -> Value:
+        """What was computed for an expression, in the type that it has."""
+        result: Value = self.convert(value, self.typing.types[node])
+        return result
+
     def meet_limit(
         self,
         kind: Kind,
