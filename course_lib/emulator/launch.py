@@ -130,7 +130,8 @@ class Emulation:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
-            raise rejection("invalid-launch", "A launch needs kernel[grid, block].", None)
+            message = "A launch needs its grid and its block: kernel[grid, block](…)."
+            raise rejection("invalid-launch", message, None)
         size = int(parts[3]) if len(parts) == 4 else 0
         return ConfiguredKernel(self, parts[0], parts[1], size)
 
@@ -239,8 +240,11 @@ class ConfiguredKernel:
 
 def _triple(sizes: Any, name: str) -> Triple:
     parts = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes,)
-    whole = all(isinstance(part, int | np.integer) and part > 0 for part in parts)
-    if not 1 <= len(parts) <= 3 or not whole:
+    if not all(isinstance(part, int | np.integer) for part in parts):
+        message = "The {what} must be whole numbers, but it is {dimensions}."
+        hint = "The operator // divides integers. math.ceil rounds up."
+        raise rejection("invalid-launch", message, None, hint, what=name, dimensions=repr(sizes))
+    if not 1 <= len(parts) <= 3 or min(parts) <= 0:
         raise rejection(
             "invalid-launch",
             say(

@@ -72,27 +72,17 @@ def install(
 
 def make(table: list[Replacement]) -> Callable[[], None]:
     """Make these replacements. Returns the undo, which leaves everything as it was."""
-    undone: list[Callable[[], None]] = []
-    for replacement in table:
-        # Versions differ in what they have.
-        if replacement.is_new or hasattr(replacement.owner, replacement.name):
-            undone.append(_replace(replacement))
-
-    def undo() -> None:
-        while undone:
-            undone.pop()()
-
-    return undo
-
-
-def _replace(each: Replacement) -> Callable[[], None]:
-    own = vars(each.owner)
-    if each.name not in own:  # it was inherited, so undoing means removing
+    undo = contextlib.ExitStack()
+    for each in table:
+        own = getattr(each.owner, "__dict__", {})
+        if each.name in own:
+            undo.callback(setattr, each.owner, each.name, own[each.name])
+        elif each.is_new or hasattr(each.owner, each.name):  # inherited: undoing means removing
+            undo.callback(delattr, each.owner, each.name)
+        else:
+            continue  # versions differ in what they have
         setattr(each.owner, each.name, each.substitute)
-        return lambda: delattr(each.owner, each.name)
-    before = own[each.name]
-    setattr(each.owner, each.name, each.substitute)
-    return lambda: setattr(each.owner, each.name, before)
+    return undo.close
 
 
 def replacements(
