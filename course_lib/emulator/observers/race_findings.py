@@ -48,18 +48,19 @@ class RaceNotes:
         self.names, self.note = names, note
 
     def __call__(self, race: Race) -> None:
-        lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
+        lines, kinds = race.lines, race.kinds
         if kinds != {"load", "atomic"} or not is_checked(lines, self.trees):
             change = self._change(race)
-            is_plain = race.space == "shared" and not (race.lacks_fence or race.beside_threads)
+            is_shared = race.allocation.space == "shared"
+            is_plain = is_shared and not (race.lacks_fence or race.beside_threads)
             if is_plain and kinds == {"load", "store"} and not (change or race.same_warp):
                 race = replace(race, waited_at=syncwarp_between(*lines, self.trees))
             self.note(race_finding(race, self.names, change))
 
     def _change(self, race: Race) -> str:
         """What the lines do to the cell that they race for (tracing.py), or why it does no harm."""
-        lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
-        if race.array in self.generators:
+        lines, kinds = race.lines, race.kinds
+        if race.allocation.name in self.generators:
             return DRAW
         if kinds == {"load", "atomic"} and is_start_value(lines, self.trees):
             return START
@@ -71,13 +72,15 @@ class RaceNotes:
             return SAME if kinds == {"store"} else MARK
         if race.both_change and is_swap(lines, self.trees):
             return SWAP
-        return change_in(race.first_line, self.trees) if race.updates else ""
+        return change_in(race.first.line, self.trees) if race.updates else ""
 
     def _are_marks(self, race: Race) -> bool:
         if len(self.trees) > 1:  # an array has another name in each function
             return False
-        ends = ((race.first_kind, race.first_line), (race.second_kind, race.second_line))
-        stores, loads = ({line for kind, line in ends if kind == k} for k in ("store", "load"))
+        stores, loads = (
+            {end.line for end in (race.first, race.second) if end.kind == kind}
+            for kind in ("store", "load")
+        )
         return CellMarks(self.trees[0], self.values).race(stores, loads)
 
 
@@ -91,18 +94,18 @@ def syncwarp_between(first: int, second: int, trees: Sequence[ast.AST]) -> int:
 
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
     """Two accesses that nothing orders; `change`: what the line does to the cell (tracing.py)."""
-    first = names.full(race.first_block, race.first_thread)
-    second = names.full(race.second_block, race.second_thread)
+    first = names.full(race.first.block, race.first.thread)
+    second = names.full(race.second.block, race.second.thread)
     blocks: tuple[Place, ...] = ()
-    if race.space == "global" and race.first_block != race.second_block:
-        first = block_name(race.first_block, names.grid)
-        second = block_name(race.second_block, names.grid)
-        blocks = (race.first_block, race.second_block)
-    line, other_line = race.released_in or race.second_line, race.first_line
+    if race.between_blocks:
+        first = block_name(race.first.block, names.grid)
+        second = block_name(race.second.block, names.grid)
+        blocks = (race.first.block, race.second.block)
+    line, other_line = race.released_in or race.second.line, race.first.line
     if race.waited_at and race.code != "race-write-after-write":
-        line, other_line = race.waited_at, race.second_line
+        line, other_line = race.waited_at, race.second.line
     if change == SIGNAL:
-        if race.second_kind == "atomic":  # told of the store
+        if race.second.kind == "atomic":  # told of the store
             first, second, line, other_line = second, first, other_line, line
         message, hint = _signal_sentence(first, second, race.cell, other_line, line)
     else:
@@ -114,10 +117,10 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         hint,
         "warning" if change in (SAME, START, MARK) else None,
         other_line=other_line,
-        threads=(race.first_thread, race.second_thread),
+        threads=(race.first.thread, race.second.thread),
         cell=race.cell,
         blocks=blocks,
-        order=race.order if line == race.second_line else (),
+        order=race.order if line == race.second.line else (),
     )
 
 
@@ -126,8 +129,8 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
         "first": first,
         "second": second,
         "cell": race.cell,
-        "first_line": Line(race.first_line),
-        "second_line": Line(race.second_line),
+        "first_line": Line(race.first.line),
+        "second_line": Line(race.second.line),
     }
     if change == SAME:
         message = say(
@@ -150,12 +153,12 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     facts["lacking"], hint = _what_lacks(race)
     if race.beside_threads:
         return _beside_sentence(race, facts)
-    if "copy" in (race.first_kind, race.second_kind):
+    if "copy" in race.kinds:
         return _copy_race_sentence(race, facts)
     if race.code == "race-write-after-write":
-        rivals = "threads" if race.first_block == race.second_block else "blocks"
+        rivals = "threads" if race.first.block == race.second.block else "blocks"
         hint = f"Which of the two {rivals} should write this element?"
-    elif not race.lacks_fence and race.first_block == race.second_block:
+    elif not race.lacks_fence and race.first.block == race.second.block:
         facts[LACKS] = True
     if race.code == "race-read-after-write":
         message = say(
@@ -169,8 +172,8 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
             "at {first_line}; {lacking}.",
             **facts,
         )
-    elif race.first_line == race.second_line:
-        if race.space == "global" and race.first_block == race.second_block:
+    elif race.first.line == race.second.line:
+        if race.allocation.space == "global" and race.first.block == race.second.block:
             facts["lacking"] = "nothing decides whose value survives"
         message = say("{first} and {second} both write {cell} at {first_line}; {lacking}.", **facts)
     else:
@@ -247,13 +250,13 @@ def _what_lacks(race: Race) -> tuple[str, str]:
             "The atomic operation tells another thread to go on. Which writes must that "
             "thread be able to see by then?",
         )
-    if race.space == "global" and race.first_block != race.second_block:
+    if race.between_blocks:
         return (
             "the blocks of a launch run in any order",
             "Could a single block write each element? If not, use an atomic operation.",
         )
     lacking = "there is no cuda.syncthreads() in between"
-    if race.waited_at and race.first_kind != "copy":
+    if race.waited_at and race.first.kind != "copy":
         lacking = say(
             "the cuda.syncwarp() at {waited_at} makes only the threads of one warp wait",
             waited_at=Line(race.waited_at),
@@ -327,8 +330,8 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
         "The operation of {first} at {first_line} {does} {cell}, and the operation of {second} at "
         "{second_line} {does_too} it. Nothing in between waits until the first one is done.",
         **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
-        does=does[race.first_kind],
-        does_too=does[race.second_kind],
+        does=does[race.first.kind],
+        does_too=does[race.second.kind],
     )
     return message, (
         "Which barrier signals that the first operation is done? Which threads wait there, and for "

@@ -43,7 +43,7 @@ from course_lib.emulator.observers.race_search import (
     updating_lines,
 )
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
-from course_lib.emulator.state.memory import Access, Memory
+from course_lib.emulator.state.memory import Access, Allocation, Memory
 
 # Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
 # that a long stretch without a barrier cannot fill the memory.
@@ -54,32 +54,33 @@ MAX_CELLS_EXAMINED = 24
 
 
 @dataclass(frozen=True)
+class RacingAccess:
+    """One of two accesses that race; thread and block are (x, y, z)."""
+
+    kind: str
+    line: int
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True)
 class Race:
     """Two accesses to one cell that nothing orders.
 
-    `first` and `second` are in program order; threads and blocks are (x, y, z). `updates`: both
-    threads read the cell, change it and write it back, all on the one line; `both_change`: on
-    several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
-    the two would order them. `beside_threads`: a copy or product that a thread has started does
-    one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
-    though the first was still under way; `waited_at`: the line of a wait between the two that
-    is too weak: one in which the first, an asynchronous copy, landed, or a syncwarp; `order`: that
-    of the second access.
+    `first` and `second` are in program order. `updates`: both threads read the cell, change it and
+    write it back, all on the one line; `both_change`: on several lines, in one turn of a loop;
+    `lacks_fence`: with a fence, an atomic operation between the two would order them.
+    `beside_threads`: a copy or product that a thread has started does one of the two, or both;
+    `released_in`: the line of an arrival that let the second one begin, though the first was still
+    under way; `waited_at`: the line of a wait between the two that is too weak: one in which the
+    first, an asynchronous copy, landed, or a syncwarp; `order`: that of the second access.
     """
 
-    code: str
-    array: str
+    allocation: Allocation
     cell: str
-    space: str
-    first_kind: str
-    first_line: int
-    first_thread: tuple[int, int, int]
-    first_block: tuple[int, int, int]
-    second_kind: str
-    second_line: int
-    second_thread: tuple[int, int, int]
-    second_block: tuple[int, int, int]
-    same_warp: bool
+    first: RacingAccess
+    second: RacingAccess
+    same_warp: bool = False
     updates: bool = False
     both_change: bool = False
     lacks_fence: bool = False
@@ -87,6 +88,29 @@ class Race:
     released_in: int = 0
     waited_at: int = 0
     order: tuple[int, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """Of the finding."""
+        if self.first.kind == "load":
+            return "race-write-after-read"
+        is_read = self.second.kind == "load"
+        return "race-read-after-write" if is_read else "race-write-after-write"
+
+    @property
+    def kinds(self) -> set[str]:
+        """Those of the two accesses."""
+        return {self.first.kind, self.second.kind}
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Those of the two accesses."""
+        return self.first.line, self.second.line
+
+    @property
+    def between_blocks(self) -> bool:
+        """Do two blocks race, which nothing but a barrier of the grid orders?"""
+        return self.allocation.space == "global" and self.first.block != self.second.block
 
 
 class RaceDetector(Observer):
@@ -161,13 +185,14 @@ class RaceDetector(Observer):
         """Keep one race for each pair of lines: between two warps, if there is one, and after the
         wait for a copy.
         """
-        lines = (race.code, race.array, race.first_line, race.second_line)
+        array = race.allocation.name
+        lines = (race.code, array, *race.lines)
         known = self._by_lines.get(lines)
         clearer = known is not None and (known.same_warp, not known.waited_at) > (
             race.same_warp,
             not race.waited_at,
         )
-        of_array = sum(line.array == race.array for line in self._by_lines.values())
+        of_array = sum(other.allocation.name == array for other in self._by_lines.values())
         if clearer or (known is None and of_array < MAX_REPORTED):
             self._by_lines[lines] = race
 
@@ -175,23 +200,13 @@ class RaceDetector(Observer):
         self, first: Access | Touched, second: Access | Touched, cell: int, one: int, other: int
     ) -> Race:
         """The race of two lanes, by their numbers, on a cell."""
-        block_a, thread_a = self.space.describe(one)
-        block_b, thread_b = self.space.describe(other)
         size = self.space.block_size
         warps = {(each // size, each % size // WARP_SIZE) for each in (one, other)}
         return Race(
-            code=code_of(first.kind, second.kind),
-            array=first.allocation.name,
-            cell=first.allocation.element_name(cell),
-            space=first.allocation.space,
-            first_kind=first.kind,
-            first_line=first.line,
-            first_thread=thread_a,
-            first_block=block_a,
-            second_kind=second.kind,
-            second_line=second.line,
-            second_thread=thread_b,
-            second_block=block_b,
+            first.allocation,
+            first.allocation.element_name(cell),
+            RacingAccess(first.kind, first.line, *self.space.describe(one)),
+            RacingAccess(second.kind, second.line, *self.space.describe(other)),
             same_warp=len(warps) == 1,
             waited_at=_waited_at(first, second),
             order=second.order,
@@ -367,12 +382,6 @@ def _waited_at(first: Access | Touched, second: Access | Touched) -> int:
     return landed[-1] if landed < second.order and landed else 0
 
 
-def code_of(first: str, second: str) -> str:
-    if first == "load":
-        return "race-write-after-read"
-    return "race-read-after-write" if second == "load" else "race-write-after-write"
-
-
 def _line(entry: CollectedAccess) -> tuple[str, int]:
     return entry.access.kind, entry.access.line
 
@@ -436,32 +445,18 @@ class BlockRaces(Observer):
     def races(self) -> list[Race]:
         """The first conflict of each two lines, in the program's order."""
         found = [
-            replace(
-                self._race(first, second, cell, *blocks),
+            Race(
+                first.allocation,
+                first.allocation.element_name(cell),
+                RacingAccess(first.kind, first.line, _block_place(one, self.grid)),
+                RacingAccess(second.kind, second.line, _block_place(other, self.grid)),
                 updates=updated_by_several(of_array, first, second, cell),
+                order=second.order,
             )
             for of_array in self._touched.values()
-            for first, second, cell, *blocks in conflicts_of_lines(of_array.values())
+            for first, second, cell, one, other in conflicts_of_lines(of_array.values())
         ]
         return [*self._before, *found][:MAX_REPORTED]
-
-    def _race(self, first: Touched, second: Touched, cell: int, one: int, other: int) -> Race:
-        return Race(
-            code=code_of(first.kind, second.kind),
-            array=first.allocation.name,
-            cell=first.allocation.element_name(cell),
-            space="global",
-            first_kind=first.kind,
-            first_line=first.line,
-            first_thread=(0, 0, 0),
-            first_block=_block_place(one, self.grid),
-            second_kind=second.kind,
-            second_line=second.line,
-            second_thread=(0, 0, 0),
-            second_block=_block_place(other, self.grid),
-            same_warp=False,
-            order=second.order,
-        )
 
 
 def _cells_and_blocks(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray]:
