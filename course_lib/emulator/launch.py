@@ -240,11 +240,12 @@ class ConfiguredKernel:
 
 def _triple(sizes: Any, name: str) -> Triple:
     parts = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes,)
-    if not all(isinstance(part, int | np.integer) for part in parts):
+    if any(isinstance(part, float | np.floating) for part in parts):
         message = "The {what} must be whole numbers, but it is {dimensions}."
         hint = "The operator // divides integers. math.ceil rounds up."
         raise rejection("invalid-launch", message, None, hint, what=name, dimensions=repr(sizes))
-    if not 1 <= len(parts) <= 3 or min(parts) <= 0:
+    whole = all(isinstance(part, int | np.integer) and part > 0 for part in parts)
+    if not 1 <= len(parts) <= 3 or not whole:
         raise rejection(
             "invalid-launch",
             say(
