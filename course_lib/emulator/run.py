@@ -11,7 +11,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
+from course_lib.emulator.budget import (
+    MAX_SHARED_BYTES,
+    BudgetExceeded,
+    EmulationOptions,
+    LaunchShape,
+    OpenLoop,
+    StepCounter,
+    too_much_shared,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.library_functions import STATE
 from course_lib.emulator.inference.infer import (
@@ -56,12 +64,6 @@ from course_lib.emulator.observers.races import BlockRaces, RaceDetector
 from course_lib.emulator.observers.serial_work import WaitNotes, waiting
 from course_lib.emulator.observers.tracing import Output, Tracer, Unwritten
 from course_lib.emulator.observers.values_in_text import float64_sources
-from course_lib.emulator.options import (
-    MAX_SHARED_BYTES,
-    EmulationOptions,
-    LaunchShape,
-    too_much_shared,
-)
 from course_lib.emulator.profile.counters import Counters
 from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
@@ -405,7 +407,6 @@ class Run:
             output=self.output.lines,
             unkept_lines=self.output.unkept,
             trace=self.tracer.accesses if self.tracer else [],
-            activity=self.tracer.statements if self.tracer else [],
             stream=self.stream.finish() if self.stream else None,
             counted=self.meter is not None,
             finished=finished,

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.budget import LaunchShape
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import AtomicUpdate, Observer
 from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.observers.values_in_text import assigned
-from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.findings import Finding, finding
