@@ -9,6 +9,7 @@ import ast
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from course_lib.emulator.errors import KernelRejected, rejection
 
@@ -78,14 +79,8 @@ class Awaited:
 
     line: int  # where they wait
     lane: int  # one of them, by its number in its space
-    made: int  # the line where the barrier was made, or first met
-    phase: int  # the number of the phase that does not complete
-    expected: int  # how many arrivals would complete it
-    missing: int  # how many of them have not come; negative if more came than were expected
-    bytes: int  # how many announced bytes have not come
-    # whether it stands for a product, at which the warps of a group arrive
-    is_product: bool = False
-    arrived_in: int = 0  # the line of the latest arrival; 0 if there was none
+    barrier: Any  # as it is then: `Phases` of state/hopper.py
+    is_product: bool  # whether it stands for a product, at which the warps of a group arrive
 
 
 class BudgetExceeded(Exception):

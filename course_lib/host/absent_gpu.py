@@ -50,6 +50,30 @@ class AbsentGpu:
         return "<no GPU: kernels run on the emulator>"
 
 
+class Gpus:
+    """The list of GPUs: none, or the one whose place the emulator takes."""
+
+    def __init__(self, *lst: AbsentGpu) -> None:
+        self.lst = lst
+        self.current = lst[0] if lst else None
+
+    def __len__(self) -> int:
+        return len(self.lst)
+
+    def __iter__(self) -> Iterator[AbsentGpu]:
+        return iter(self.lst)
+
+    def __getitem__(self, index: int) -> AbsentGpu:
+        if not self.lst:
+            raise IndexError(f"there is no GPU {index}: here kernels run on the emulator")
+        return self.lst[index]
+
+    def __repr__(self) -> str:
+        if self.lst:
+            return f"<one GPU: {self.current!r}>"
+        return "<no GPUs: kernels run on the emulator>"
+
+
 class AbsentContext:
     """What `cuda.current_context()` gives."""
 

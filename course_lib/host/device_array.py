@@ -208,25 +208,6 @@ def _say_once(sentence: str) -> None:
     print(sentence)
 
 
-class EmulatedGpus:
-    """The list of GPUs, which is empty."""
-
-    lst: tuple[()] = ()
-    current = None
-
-    def __len__(self) -> int:
-        return 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-    def __getitem__(self, index: int) -> Any:
-        raise IndexError(f"there is no GPU {index}: here kernels run on the emulator")
-
-    def __repr__(self) -> str:
-        return "<no GPUs: kernels run on the emulator>"
-
-
 def must_be_contiguous(array: np.ndarray) -> None:
     """Numba copies an array to the GPU as one piece; it refuses one with gaps.
 

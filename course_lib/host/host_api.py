@@ -26,6 +26,7 @@ from course_lib.host.absent_gpu import (
     AbsentGpu,
     EmulatedOverload,
     Gpu,
+    Gpus,
     note_launch,
     note_types,
     overloads,
@@ -34,7 +35,6 @@ from course_lib.host.absent_gpu import (
 from course_lib.host.device_array import (
     EmulatedDeviceArray,
     EmulatedEvent,
-    EmulatedGpus,
     EmulatedStream,
     SharedInterface,
     must_be_contiguous,
@@ -166,8 +166,8 @@ def host_functions(launch: Launch) -> dict[str, Any]:
     return {
         "is_available": lambda: False,
         "detect": _detect,
-        "gpus": EmulatedGpus(),
-        "list_devices": EmulatedGpus,
+        "gpus": Gpus(),
+        "list_devices": Gpus,
         "close": lambda: None,
         "synchronize": lambda: None,
         "to_device": _to_device,

@@ -23,7 +23,7 @@ from course_lib.emulator.language.names import Reference
 from course_lib.emulator.language.operators import negation_type
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.indices import seen_as, seen_wider_or_narrower
-from course_lib.emulator.state.memory import ArrayView, contiguous_strides
+from course_lib.emulator.state.memory import ArrayView, MadeArray, contiguous_strides
 from course_lib.wording.sentences import say
 
 
@@ -97,13 +97,13 @@ def _make_array(space: str) -> Intrinsic:
         assert isinstance(kind, T.ArrayType)
         shape = machine.typing.layouts[node]
         name = _target_name(machine.statement, node) or f"{space} array"
-        memory, line, aligned = machine.memory, node.lineno, _alignment(machine, node)
+        aligned = max(_alignment(machine, node), kind.dtype.itemsize)
+        made = MadeArray(node, name, shape, kind.dtype, node.lineno, aligned)
         if space == "local":
-            return memory.make_local(node, name, shape, kind.dtype, line, aligned)
+            return machine.memory.make_local(made)
         if shape == (0,):
-            size = machine.dynamic_shared_bytes
-            return memory.dynamic_shared(node, name, kind.dtype, size, line, aligned)
-        return memory.make_shared(node, name, shape, kind.dtype, line, aligned)
+            return machine.memory.dynamic_shared(made, machine.dynamic_shared_bytes)
+        return machine.memory.make_shared(made)
 
     return Intrinsic(typing, run)
 

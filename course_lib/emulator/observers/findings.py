@@ -50,11 +50,13 @@ class ThreadNames:
 
 
 def finding_of(
-    code: str, message: str, line: int, hint: str, severity: Severity | None = None, /,
-    **facts: Any,
+    code: str, message: str, line: int, hint: str, severity: Severity | None = None,
+    elsewhere: int | None = None, /, **facts: Any,
 ) -> Finding:  # fmt: skip
-    """A finding about a launch as a whole, whose message has these facts."""
-    return finding(code, say(message, **facts), line, hint, severity)
+    """A finding about a launch as a whole, whose message has these facts; see `tell`."""
+    if elsewhere is not None:
+        facts["other_line"] = Line(elsewhere)
+    return finding(code, say(message, **facts), line, hint, severity, other_line=elsewhere)
 
 
 class NotedFindings(dict[tuple[Any, ...], Finding]):
@@ -84,15 +86,16 @@ class FaultObserver(Observer):
 
     def tell(
         self, lane: int, code: str, message: str, line: int, hint: str, /, *others: Place,
-        at: str = "", **facts: Any,
+        at: str = "", elsewhere: int | None = None, **facts: Any,
     ) -> None:  # fmt: skip
         """Note what a lane did, `who` in the message, with these facts; `others` took part in it.
 
-        `at` is the cell, or whatever else it is about.
+        `at` is the cell, or whatever else it is about; `elsewhere` another line, `other_line` in
+        the message.
         """
         who, thread = self.who(lane)
-        said = say(message, who=who, **facts)
-        self.note(finding(code, said, line, hint, threads=(thread, *others), cell=at))
+        told = finding_of(code, message, line, hint, None, elsewhere, who=who, **facts)
+        self.note(replace(told, threads=(thread, *others), cell=at))
 
 
 # --- Wrong indices: outside the array, negative, misaligned ---------------------------------------

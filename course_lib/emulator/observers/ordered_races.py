@@ -33,7 +33,7 @@ from course_lib.emulator.observers.causality import Knowledge, Synchronisation
 from course_lib.emulator.observers.race_search import KINDS
 from course_lib.emulator.observers.races import MAX_REPORTED, Race, RacingAccess
 from course_lib.emulator.state.hopper import base_of
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
 MAX_ENTRIES = 4_000_000  # of all accesses together; what comes later is not looked at
@@ -184,11 +184,8 @@ class OrderedRaces(Observer):
         if mask.empty or not self._is_kept(allocation):
             return
         self._time += 1
-        who = self._who(mask)
-        cells = spread(access.cell, self._space.shape).reshape(-1)
-        if mask.array is not None:
-            cells = cells[np.flatnonzero(mask.full_array)]
-        cells, who = access.each_cell(cells, who)
+        cells, lanes = access.touched
+        who = self._numbers[lanes]
         if access.kind == "atomic":
             changes = np.ones(len(who), bool) if access.changes is None else access.changes
             block = 0 if allocation.space == "global" else who // self._size

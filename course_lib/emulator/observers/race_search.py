@@ -406,11 +406,7 @@ def changing_threads(
 
 def cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
     """For each active lane, its cell (each block's shared cells apart) and its number."""
-    cells, lanes = spread(access.cell, space.shape).reshape(-1), space.lane_number.reshape(-1)
-    if access.mask.array is not None:
-        lanes = np.flatnonzero(access.mask.full_array)
-        cells = cells[lanes]
-    cells, lanes = access.each_cell(cells, lanes)
+    cells, lanes = access.touched
     if access.allocation.space == "shared":
         cells = cells * space.block_count + lanes // space.block_size
     return cells, lanes.astype(np.int32)

@@ -128,8 +128,7 @@ class Output(Observer):
 def _traced(access: Access, step: int) -> TracedAccess:
     """An access with every active lane written out."""
     space, allocation = access.mask.space, access.allocation
-    lanes = np.flatnonzero(access.mask.full_array)
-    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    cells, lanes = access.first_cells
     shape = allocation.shape or (1,)
     indices = np.stack(np.unravel_index(cells, shape), axis=1)
     threads = np.stack(np.unravel_index(lanes, space.shape), axis=1)
@@ -198,8 +197,7 @@ class Unwritten(FaultObserver):
             return
         if allocation.space != "global" or allocation.dtype.kind != "f":
             return
-        lanes = np.flatnonzero(access.mask.full_array)
-        cells = spread(access.cell, self.space.shape).reshape(-1)[lanes]
+        cells, lanes = access.touched
         if not self._spoiled.size:
             self._spoiled = np.zeros(self.space.size, bool)
         self._spoiled[lanes[np.isnan(allocation.storage[cells])]] = True
