@@ -233,10 +233,8 @@ class ConfiguredKernel:
             arguments = (*arguments[:named], arguments[named:])
         typing = emulation.typing_for(types_of_arguments(emulation.kernel, arguments))
         shape = LaunchShape(self.grid, self.block, self.dynamic_shared_bytes)
-        run = Run(
-            typing, arguments, shape, emulation.options, emulation.observers, emulation.limits
-        )
-        run.handed = emulation.handed
+        listening = emulation.observers, emulation.limits, emulation.handed
+        run = Run(typing, arguments, shape, emulation.options, *listening)
         # Whatever NumPy would warn of (overflow, 0/0) is ordinary arithmetic on a GPU.
         with np.errstate(all="ignore"):
             return run.execute()
@@ -337,6 +335,6 @@ def run_unwatched(
 
     With `only`, no block but that one, (x, y), runs, with every z of the grid.
     """
-    run = _Unwatched(typing, arguments, shape, options, notes, None)
+    run = _Unwatched(typing, arguments, shape, options, notes)
     run.only = only
     return run.run_for_numbers()
