@@ -64,7 +64,7 @@ class EmulatedDeviceArray:
 
     def copy_to_device(self, ary: object, stream: object = 0) -> None:
         """Overwrite this array with a host array or another device array."""
-        source = ary.buffer if isinstance(ary, EmulatedDeviceArray) else np.asarray(ary)
+        source = on_host(ary)
         self._must_match(source)
         np.copyto(self.buffer, source)
 
@@ -139,6 +139,11 @@ class EmulatedDeviceArray:
 
     def __repr__(self) -> str:
         return f"<device array on the emulator, shape {self.shape}, {self.dtype}>"
+
+
+def on_host(value: Any) -> np.ndarray:
+    """The elements of an array, wherever it lies, or a number as an array; nothing is copied."""
+    return value.buffer if isinstance(value, EmulatedDeviceArray) else np.asarray(value)
 
 
 def undefined(shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C") -> Any:

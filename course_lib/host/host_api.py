@@ -38,6 +38,7 @@ from course_lib.host.device_array import (
     EmulatedStream,
     SharedInterface,
     must_be_contiguous,
+    on_host,
     undefined,
 )
 from course_lib.wording.errors import NoGpuHere, PlainError
@@ -211,7 +212,7 @@ def _to_device(obj: Any, stream: object = 0, copy: bool = True, to: Any = None) 
         return obj
     array = np.asarray(obj)
     must_be_contiguous(array)
-    return EmulatedDeviceArray(array.copy(order="K") if copy else undefined_like(array))
+    return EmulatedDeviceArray(array.copy(order="K") if copy else _like(undefined)(array))
 
 
 def _device_array(
@@ -224,22 +225,11 @@ def _device_array(
     return EmulatedDeviceArray(undefined(shape, dtype, strides, order))
 
 
-def undefined_like(array: Any) -> np.ndarray:
-    """An array of this shape, type and order whose contents mean nothing."""
-    like = np.empty_like(_host_part(array))
-    result: np.ndarray = undefined(like.shape, like.dtype, like.strides)
-    return result
-
-
-def _host_part(array: Any) -> np.ndarray:
-    return array.buffer if isinstance(array, EmulatedDeviceArray) else np.asarray(array)
-
-
 def _like(allocate: Callable[..., Any]) -> Callable[..., Any]:
     """`allocate` for the shape, type and order of another array."""
 
     def allocate_like(ary: Any, stream: object = 0, **options: object) -> Any:
-        like = np.empty_like(_host_part(ary))
+        like = np.empty_like(on_host(ary))
         return allocate(like.shape, like.dtype, like.strides)
 
     return allocate_like
