@@ -19,7 +19,7 @@ from course_lib.emulator.budget import (
     too_much_shared,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.infer import all_typings, infer, static_shared_bytes
+from course_lib.emulator.inference.infer import infer, static_shared_bytes
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel, holds
 from course_lib.emulator.language.parse import kernel_from
@@ -149,7 +149,7 @@ class Emulation:
 
     def function_at(self, line: int | None) -> Kernel:
         """The function that has a line which a finding names: the kernel, or one that it calls."""
-        reached = (each for typing in self.typings.values() for each in all_typings(typing, set()))
+        reached = (each for typing in self.typings.values() for each in typing.functions)
         for kernel in (self.kernel, *(typing.kernel for typing in reached)):
             if holds(kernel.tree, line):
                 return kernel

@@ -22,7 +22,6 @@ from course_lib.emulator.budget import (
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.library_functions import STATE
 from course_lib.emulator.inference.infer import (
-    all_typings,
     bytes_per_lane,
     declared_arrays,
     device_arrays,
@@ -127,10 +126,9 @@ class Run:
         self.names = ThreadNames(shape.grid, shape.block)
         self.findings = NotedFindings()
         self.may_be_written = self._written_allocations()
-        typings = list(all_typings(typing, set()))
-        self.waits_for_others = any(part.waits_for_others for part in typings)
-        self.uses_engine = any(part.uses_engine for part in typings)
-        self.is_grid_wide = any(part.meets_grid for part in typings)
+        self.waits_for_others = any(part.waits_for_others for part in typing.functions)
+        self.uses_engine = any(part.uses_engine for part in typing.functions)
+        self.is_grid_wide = any(part.meets_grid for part in typing.functions)
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
         if options.either_rounding:
@@ -150,7 +148,7 @@ class Run:
         """Who listens to this launch: what the options ask for, and then the others."""
         options = self.options
         note = self.findings.note
-        trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
+        trees = tuple(typing.kernel.tree for typing in self.typing.functions)
         arrays = self.memory.arguments.items()
         generators = {name for name, array in arrays if array.dtype == STATE}
         numbers = zip(self.kernel.parameters, self.values, strict=True)
@@ -364,7 +362,7 @@ class Run:
 
     def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
-        typings = tuple(all_typings(self.typing, set()))
+        typings = self.typing.functions
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         findings = one_for_each_barrier(findings, [typing.kernel.tree for typing in typings])
         if self.meter:

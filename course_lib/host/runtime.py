@@ -22,10 +22,8 @@ from course_lib.host import host_api, probe, successor
 from course_lib.host.arguments import HostArguments
 from course_lib.student import front_end, unrun_cells
 from course_lib.wording.errors import (
-    EmulatedTimingRefused,
     LaunchRefused,
     LaunchStopped,
-    NoGpuHere,
     PlainError,
     excepthook,
     interruptible,
@@ -39,26 +37,6 @@ if TYPE_CHECKING:
     from course_lib.emulator.launch import ConfiguredKernel
 
     Recount = Callable[[KeptLaunch, Profile, str], AsCompiled]
-
-__all__ = [
-    "EmulatedTimingRefused",
-    "LaunchRefused",
-    "LaunchStopped",
-    "NoGpuHere",
-    "PlainError",
-    "backend",
-    "device_name",
-    "emulate",
-    "is_emulated",
-    "last_profile",
-    "on_gpu",
-    "run",
-    "speak_plainly",
-    "start",
-    "stop",
-    "untouched_numba",
-    "verdict",
-]
 
 FINDINGS_SHOWN = 3
 # Up to so many bytes of arrays are kept of a launch that may be counted as compiled later.

@@ -18,7 +18,6 @@ from course_lib.diagnosis.source.tree import (
     root_name,
 )
 from course_lib.diagnosis.trial import Trial, counts_of, exact_of
-from course_lib.emulator.inference.infer import all_typings
 from course_lib.emulator.language.intrinsics import Cast
 from course_lib.emulator.language.typings import Typing
 from course_lib.wording.findings import Finding
@@ -106,7 +105,7 @@ def depends_on_rounding(
 
 def _lines_that_test_numbers(launcher: Launcher) -> set[int]:
     """The lines on which a number that is no integer decides what happens next."""
-    typings = [typing for one in launcher.typings.values() for typing in all_typings(one, set())]
+    typings = [typing for one in launcher.typings.values() for typing in one.functions]
     return {
         node.lineno
         for typing in typings
