@@ -145,20 +145,6 @@ _TEXTS = {
                 total += item
             return total
     """,
-    "prod": """
-        def prod(items, start):
-            total = start
-            for item in items:
-                total *= item
-            return total
-    """,
-    "mean": """
-        def mean(items, start):
-            total = start
-            for item in items:
-                total += item
-            return total / len(items)
-    """,
     "var": """
         def var(items, start):
             total = start
@@ -170,18 +156,6 @@ _TEXTS = {
                 apart = abs(item - mean)
                 squares += apart * apart
             return squares / len(items)
-    """,
-    "std": """
-        def std(items, start):
-            total = start
-            for item in items:
-                total += item
-            mean = total / len(items)
-            squares = 0.0
-            for item in items:
-                apart = abs(item - mean)
-                squares += apart * apart
-            return (squares / len(items)) ** 0.5
     """,
     "any": """
         def any(items, start):
@@ -230,10 +204,15 @@ _TEXTS = {
             return best
     """,
 }
-_TEXTS["argmin"] = (
-    _TEXTS["argmax"].replace("argmax", "argmin").replace("item > best", "item < best")
-)
-_TEXTS["min"] = _TEXTS["max"].replace("max", "min").replace("item > best", "item < best")
+# Those that differ from another one in its name and in a single place.
+for _name, _like, _there, _here in (
+    ("prod", "sum", "+= item", "*= item"),
+    ("mean", "sum", "return total", "return total / len(items)"),
+    ("std", "var", "squares / len(items)", "(squares / len(items)) ** 0.5"),
+    ("min", "max", "item > best", "item < best"),
+    ("argmin", "argmax", "item > best", "item < best"),
+):
+    _TEXTS[_name] = _TEXTS[_like].replace(f"def {_like}", f"def {_name}").replace(_there, _here)
 METHODS = frozenset(_TEXTS) - {"min", "max"}
 # Functions of NumPy and Python that do the same; of Python's, for arrays with one axis.
 FUNCTIONS = {f"numpy.{name}": name for name in METHODS - {"fill", "item"}} | {

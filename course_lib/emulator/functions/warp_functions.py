@@ -163,11 +163,7 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         given = _of_lanes(rows, wanted)
         if undefined.any():
             name = ast.unparse(node.func).rsplit(".", 1)[-1]
-            instead = (
-                machine.instead.value(name, machine.line, dtype, machine.space)
-                if machine.instead
-                else None
-            )
+            instead = machine.given.instead_of(name, machine.line, dtype, machine.space)
             there = poison(dtype) if instead is None else _rows(machine, instead)
             given = np.where(undefined, there, given)
             told = undefined & ~_of_lanes(meeting.absent, wanted)

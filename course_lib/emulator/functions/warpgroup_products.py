@@ -163,7 +163,7 @@ class _Product:
         self._form, self._lanes, self._adds = form, lanes, adds and not form.replaces
         self._sums, *self._weights = (array.allocation for array in arrays)
         self._memory, self._observers, self._line = machine.memory, machine.observers, machine.line
-        self._space, self._instead = machine.space, machine.instead
+        self._space, self._given = machine.space, machine.given
         self._operands = _found(machine, form, words)
         block, threads = np.divmod(lanes, machine.space.block_size)
         self._block, self._warps = int(block[0]), threads[::WARP_SIZE] % GROUP // WARP_SIZE
@@ -206,12 +206,11 @@ class _Product:
         mask = Mask.of(self._space, bad.any(axis=0).reshape(self._space.shape))
         self._observers.uninitialised(self._sums, np.int64(0), mask, self._line)
         dtype, name = self._sums.dtype, self._sums.name
-        if self._instead:
-            value = self._instead.value(name, self._line, dtype, self._space)
-            if value is not None:
-                lanes = spread(value, self._space.shape).reshape(1, -1)
-                table = self._registers(self._sums)
-                table[bad] = np.broadcast_to(lanes, table.shape)[bad]
+        value = self._given.instead_of(name, self._line, dtype, self._space)
+        if value is not None:
+            lanes = spread(value, self._space.shape).reshape(1, -1)
+            table = self._registers(self._sums)
+            table[bad] = np.broadcast_to(lanes, table.shape)[bad]
 
     def _tell_reads(self, agent: int, warp: int) -> None:
         """What one warp's share of the product reads: its own 16 rows of the left operand."""

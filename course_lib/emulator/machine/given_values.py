@@ -169,3 +169,7 @@ class GivenToLaunch:
     instead: Instead | None = None  # of values that nobody wrote, in a launch that tries that out
     handed: HandedValues | None = None
     products: EitherRounding | None = None
+
+    def instead_of(self, name: str, line: int, dtype: np.dtype, space: LaneSpace) -> Value | None:
+        """What stands for the unwritten values of `name` in this line; None for what always does"""
+        return self.instead.value(name, line, dtype, space) if self.instead else None

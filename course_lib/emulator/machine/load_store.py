@@ -86,7 +86,7 @@ class LoadStoreUnit:
     def __init__(self, engine: Engine, steps: StepCounter, given: GivenToLaunch) -> None:
         self.space, self.memory, self.observers = engine.space, engine.memory, engine.observers
         self.steps = steps
-        self.instead, self.handed = given.instead, given.handed
+        self.given, self.handed = given, given.handed
         self.interval = 0
         self.count = 0
         self.reads = 0
@@ -314,9 +314,7 @@ class LoadStoreUnit:
         return unwritten
 
     def _instead(self, allocation: Allocation, never: Mask, line: int) -> tuple[Mask, Value] | None:
-        if self.instead is None:
-            return None
-        value = self.instead.value(allocation.name, line, allocation.dtype, self.space)
+        value = self.given.instead_of(allocation.name, line, allocation.dtype, self.space)
         return None if value is None else (never, value)
 
     def _check_stale(

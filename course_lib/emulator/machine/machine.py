@@ -78,7 +78,7 @@ class Machine:
         self.active, self.engine = active, engine
         self.steps, self.budget = steps, steps.budget
         self.dynamic_shared_bytes, self.cluster = given.dynamic_shared_bytes, given.cluster
-        self.captured, self.instead, self.products = given.captured, given.instead, given.products
+        self.given, self.captured, self.products = given, given.captured, given.products
         self.is_alone = active.array is None  # no other machine runs lanes of this space
         self.unit = LoadStoreUnit(engine, steps, given)
         self.copies = AsyncCopies(self.unit, active)

@@ -23,10 +23,10 @@ from course_lib.emulator.observers.race_search import (
     CollectedAccess,
     Shape,
     Touched,
+    TouchTables,
     cells_and_threads,
     changing_threads,
     conflicts,
-    conflicts_of_lines,
     few_of_each_line,
     fingerprint_of,
     lanes_of,
@@ -37,9 +37,7 @@ from course_lib.emulator.observers.race_search import (
     shapes_of,
     sizes_of,
     stacked,
-    touched_by,
     two_threads,
-    updated_by_several,
     updating_lines,
 )
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
@@ -135,7 +133,7 @@ class RaceDetector(Observer):
         self._clean: set[tuple[Any, ...]] = set()
         self._guilty: set[tuple[Any, ...]] = set()
         self._warp_syncs: np.ndarray | None = None
-        self._folded: dict[int, dict[tuple[str, int], Touched]] = {}
+        self._folded: TouchTables | None = None
         self._owners = np.empty(0, np.int32)
 
     def landed(self, access: Access) -> None:
@@ -162,24 +160,20 @@ class RaceDetector(Observer):
     def _fold(self) -> None:
         """Keep only the lowest and the highest thread for each cell of the accesses so far."""
         entries, self._entries, self._lanes = self._entries, [], 0
+        self._folded = self._folded or TouchTables()
         # What syncwarp orders cannot be folded; it is judged now.
         self._judge([each for each in entries if each.warp_syncs is not None])
         for entry in entries:
             access = entry.access
             if entry.warp_syncs is None:
-                of_array = self._folded.setdefault(id(access.allocation), {})
                 cells, threads = cells_and_threads(access, self.space)
-                touched_by(of_array, access).add(access, cells, threads)
+                self._folded.of(access).add(access, cells, threads)
 
-    def _judge_folded(self) -> None:
-        folded, self._folded = self._folded, {}
-        for of_array in folded.values():
-            for first, second, place, one, other in conflicts_of_lines(of_array.values()):
-                shared = first.allocation.space == "shared"
-                cell = place // self.space.block_count if shared else place
-                race = self._race(first, second, cell, one, other)
-                updates = updated_by_several(of_array, first, second, place)
-                self._keep(replace(race, updates=updates))
+    def _judge_folded(self, folded: TouchTables) -> None:
+        for first, second, place, one, other, updates in folded.conflicts():
+            shared = first.allocation.space == "shared"
+            cell = place // self.space.block_count if shared else place
+            self._keep(replace(self._race(first, second, cell, one, other), updates=updates))
 
     def _keep(self, race: Race) -> None:
         """Keep one race for each pair of lines: between two warps, if there is one, and after the
@@ -249,7 +243,8 @@ class RaceDetector(Observer):
         """Judge what the blocks in `passing` (None: all) have done since the barrier before."""
         if self._folded:
             self._fold()
-            self._judge_folded()
+            self._judge_folded(self._folded)
+            self._folded = None
         entries, self._entries, self._lanes = self._entries, [], 0
         self._known = set()
         if passing is not None and passing.array is not None:
@@ -410,7 +405,7 @@ class BlockRaces(Observer):
         self.grid = grid
         self.written = written
         self._before: list[Race] = []  # the last barrier of the grid
-        self._touched: dict[int, dict[tuple[str, int], Touched]] = {}
+        self._touched = TouchTables()
         # Accesses that are not in these tables yet, those that look alike together.
         self._waiting: dict[tuple[Touched, int, Shape, Shape | None], list[Access]] = {}
         self._cells = 0
@@ -419,9 +414,7 @@ class BlockRaces(Observer):
         """Take note of an access to a global array that the kernel writes."""
         if id(access.allocation.root) not in self.written:
             return
-        of_array = self._touched.setdefault(id(access.allocation), {})
-        touched = touched_by(of_array, access)
-        alike = (touched, access.elements, *shapes_of(access))
+        alike = (self._touched.of(access), access.elements, *shapes_of(access))
         self._waiting.setdefault(alike, []).append(access)
         self._cells += access.cell.size
         if self._cells > MAX_WAITING_CELLS:
@@ -429,7 +422,7 @@ class BlockRaces(Observer):
 
     def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         self._add_waiting()
-        self._before, self._touched = self.races, {}
+        self._before, self._touched = self.races, TouchTables()
 
     def end(self) -> None:
         self._add_waiting()
@@ -450,11 +443,10 @@ class BlockRaces(Observer):
                 first.allocation.element_name(cell),
                 RacingAccess(first.kind, first.line, _block_place(one, self.grid)),
                 RacingAccess(second.kind, second.line, _block_place(other, self.grid)),
-                updates=updated_by_several(of_array, first, second, cell),
+                updates=updates,
                 order=second.order,
             )
-            for of_array in self._touched.values()
-            for first, second, cell, one, other in conflicts_of_lines(of_array.values())
+            for first, second, cell, one, other, updates in self._touched.conflicts()
         ]
         return [*self._before, *found][:MAX_REPORTED]
 
