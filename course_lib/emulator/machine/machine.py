@@ -25,7 +25,7 @@ from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.engine import Engine, Waiting
 from course_lib.emulator.machine.events import (
     Frame,
-    Kind,
+    MetValues,
     RunningLoop,
 )
 from course_lib.emulator.machine.given_values import GivenToLaunch
@@ -213,19 +213,10 @@ class Machine:
         result: Value = self.convert(value, self.typing.types[node])
         return result
 
-    def meet_limit(
-        self,
-        kind: Kind,
-        node: ast.expr | ast.AugAssign,
-        left: Value,
-        right: Value,
-        operator: type[ast.cmpop] = ast.Lt,
-    ) -> None:
-        """Tell that two values meet, either of which may be a limit for the other."""
-        if not self.notes_limits:
-            return
-        path, active = self.frame.path, self.active
-        self.observers.limit(kind, node, path, left, right, active, operator)
+    def meet_limit(self, *met: Any) -> None:
+        """Tell that two values meet, the fields of `MetValues`."""
+        if self.notes_limits:
+            self.observers.limit(MetValues(*met), self.frame.path, self.active)
 
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
         """Count floating-point operations of a function such as math.sqrt."""
