@@ -34,10 +34,9 @@ from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.source.tree import Path, variables_in, walk
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
-from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.budget import BudgetExceeded, EmulationOptions, LaunchShape
 from course_lib.emulator.language.typings import Typing
-from course_lib.emulator.options import EmulationOptions, LaunchShape
-from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
+from course_lib.emulator.launch import OutsideNotes, run_unwatched, typing_for
 from course_lib.problems.inputs import as_held
 
 MOST_LANES = 30_000  # of one launch
