@@ -85,7 +85,7 @@ def is_tag(project: Project) -> bool:
 
 # --- The bundle for students ----------------------------------------------------------------------
 # The bundle is what a student needs of this checkout, byte for byte, with these changes:
-# front_door.py and cli.py lose the commands for instructors and maintainers, README.md is one for
+# front_door.py loses the commands for instructors and maintainers, README.md is one for
 # students, and the notebooks of a course of one's own are as `own_course` makes them.
 #
 # Two places of the library hold finished kernels that answer exercises: the rungs of the ladder,
@@ -198,8 +198,8 @@ def make_release(
     if is_exam:
         files[EXAM_MARK] = b"Made by `course.py release --exam`: checks do not say why.\n"
     files |= {name: _content(root, name) for name in _library(root, left_out)}
-    for name in ("course_lib/commands/front_door.py", "course_lib/cli.py"):
-        files[name] = _with_commands(_content(root, name), commands)
+    door = "course_lib/commands/front_door.py"
+    files[door] = _with_commands(_content(root, door), commands)
     files["README.md"] = _readme(project, commands).encode()
     files[MARK] = b"Made by `course.py release`; the next release may replace this folder.\n"
     shows: dict[str, tuple[str, ...]] = {FILMED: ("matmul_tiled",)}

@@ -14,6 +14,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,9 @@ def main(arguments: list[str]) -> int:
     Returns:
         The command's exit status; 1 if there can be no folder, 2 if there is no such command.
     """
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(front_door.usage(PROGRAM))
-        return 0 if arguments else 2
-    if arguments[0] in ("-V", "--version"):
-        print("Matmul Ladder", version(PROGRAM))
-        return 0
-    if arguments[0] not in front_door.COMMANDS:
-        say(front_door.no_such_command(arguments[0]))
-        return 2
+    status = front_door.answered(arguments, partial(version, PROGRAM), PROGRAM)
+    if status is not None:
+        return status
     folder = place(Path.cwd())
     try:
         _report(folder, *lay_out(folder))

@@ -7,7 +7,6 @@ was copied from; by it an updated lesson is told from one that the student has w
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
 import json
@@ -20,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from course_lib.commands.options import read_options
 from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
 from course_lib.curriculum import PATHFINDER
 from course_lib.student.unrun_cells import kernels_of
@@ -155,18 +155,13 @@ import sys
 sys.modules.setdefault("rfc3987_syntax", None)
 from jupyterlab.labapp import main
 main()"""
+OPTIONS = "--no-browser  print the address, and do not open a browser"
 
 
 def main(arguments: list[str]) -> int:
     """Start JupyterLab and stay until it ends or Ctrl-C is pressed."""
-    parser = argparse.ArgumentParser(
-        prog="course.py lab",
-        description="Open JupyterLab at the first lesson.",
-        epilog="Any other option is passed to JupyterLab, e.g. --port 9000.",
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address, and do not open a browser"
-    )
+    parser = read_options("lab", "Open JupyterLab at the first lesson.", OPTIONS)
+    parser.epilog = "Any other option is passed to JupyterLab, e.g. --port 9000."
     options, others = parser.parse_known_args(arguments)
     browser = not options.no_browser and has_screen()
     token = secrets.token_hex(16)
