@@ -15,9 +15,8 @@ from course_lib.book.live_cells import alive, write_tab
 from course_lib.book.playground import filled, playground_page
 from course_lib.building.notebook import Cell, Notebook, dumps, source, tags
 from course_lib.building.own_course import notebook_of
-from course_lib.building.predictions import QUESTION, prediction_placed
+from course_lib.building.placed import PICTURE, QUESTION, prediction_placed
 from course_lib.building.project import Project
-from course_lib.building.tasks import PICTURE
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
 from course_lib.questions.prediction_card import html_of
