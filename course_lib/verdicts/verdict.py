@@ -1,4 +1,4 @@
-"""The verdict: everything that is shown of one check, from its report to where to go; and as text."""
+"""The verdict: all that is shown of one check, from its report to where to go; and as text."""
 
 from __future__ import annotations
 
