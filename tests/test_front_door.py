@@ -292,7 +292,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("a folder with späces") / "course"
     (root / "course_lib/commands").mkdir(parents=True)
     shutil.copy(COURSE, root)
-    for name in ("__init__.py", "front_door.py", "pip_progress.py", "places.py"):
+    for name in ("__init__.py", "front_door.py", "progress.py", "places.py"):
         shutil.copy(AT_WORK.with_name(name), root / "course_lib/commands")
     shutil.copy(REPOSITORY / "pyproject.toml", root)
     (root / "course_lib/__init__.py").touch()

@@ -56,8 +56,7 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
         pyodide: an unpacked release of it, for a site that holds its own copy.
     """
     # Not above: `book --help` has to do without packages.
-    from course_lib.book.finished import finish
-    from course_lib.book.links import problems
+    from course_lib.book.finished import finish, problems
     from course_lib.book.live_cells import hold_pyodide, numpy_wheel
     from course_lib.book.site import run_sphinx, write_sources
 
@@ -91,7 +90,7 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
 
 
 def _say(project: Project, site: Path) -> None:
-    from course_lib.book.links import links_out
+    from course_lib.book.finished import links_out
 
     pages = sum(1 for _ in site.rglob("*.html"))
     size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import front_door
-from course_lib.commands.pip_progress import say
+from course_lib.commands.progress import say
 
 LIBRARY = Path(__file__).resolve().parents[1]
 SHIPPED = LIBRARY / "shipped"  # setup.py puts it there; a checkout has none

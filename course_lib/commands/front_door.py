@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from course_lib.commands.pip_progress import PipProgress, run_quietly, say
 from course_lib.commands.places import HOME, HOME_SWITCH, REPOSITORY
+from course_lib.commands.progress import PipProgress, run_quietly, say
 
 VENV = HOME / ".venv"
 WINDOWS = os.name == "nt"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from every_case import every_case
 
-from course_lib.book.front import front_page
+from course_lib.book.site import front_page
 from course_lib.building.notebook import BuildError, Cell, code, exercise_id, markdown, source
 from course_lib.building.own_course import _task_name, _without, notebook_of
 from course_lib.building.placed import tasks_of

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.building.nbgrader import check_name
+from course_lib.building.release import check_name
 from course_lib.grading.records import CannotGrade, GradebookRow
 
 
