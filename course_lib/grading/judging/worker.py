@@ -23,8 +23,8 @@ from typing import Any
 import psutil
 
 from course_lib.grading.judging import limited_kernel as kernel
-from course_lib.grading.judging.batches import RESULTS, AssignedExercise, Item, batch_notebook
-from course_lib.grading.records import BadRecord, Judgement, Outcome
+from course_lib.grading.judging.batches import RESULTS, Item, batch_notebook
+from course_lib.grading.records import AssignedExercise, BadRecord, Judgement, Outcome
 from course_lib.grading.version import LIBRARY, grader_version
 
 NOTES = "notes.jsonl"  # what the plugin leaves in the folder
