@@ -8,10 +8,8 @@ brings the folder up to date and leaves alone what somebody has changed. Standar
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import front_door
+from course_lib.commands.places import put
 from course_lib.commands.progress import say
 
 LIBRARY = Path(__file__).resolve().parents[1]
@@ -85,14 +84,14 @@ def lay_out(folder: Path) -> tuple[int, list[str]]:
         if there is not None and _hash(there) not in (files[name], noted["files"].get(name)):
             kept.append(name)
         elif there != text:
-            _write(copy, text)
+            put(copy, text)
             written += 1
     for name in noted["files"].keys() - files.keys():
         if (folder / name).is_file() and _hash((folder / name).read_bytes()) == noted["files"][
             name
         ]:
             (folder / name).unlink()
-    _write(folder / NOTE, json.dumps({"package": package, "files": files}, indent=1).encode())
+    put(folder / NOTE, json.dumps({"package": package, "files": files}, indent=1).encode())
     return written, kept
 
 
@@ -113,18 +112,6 @@ def _report(folder: Path, written: int, kept: list[str]) -> None:
     if kept:
         more = f" and {len(kept) - 3} more" if len(kept) > 3 else ""
         say(f"You have changed these files, so they stay as they are: {', '.join(kept[:3])}{more}.")
-
-
-def _write(path: Path, text: bytes) -> None:
-    """In one step, so that two runs at once never meet half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(text)
-        os.replace(unfinished, path)
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
 
 
 def _read_note(folder: Path) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from course_lib.commands.places import HOME, HOME_SWITCH, REPOSITORY
+from course_lib.commands.places import HOME, HOME_SWITCH, REPOSITORY, put
 from course_lib.commands.progress import PipProgress, run_quietly, say
 
 VENV = HOME / ".venv"
@@ -233,9 +233,7 @@ def read_stamp() -> dict[str, Any]:
 
 def write_stamp(**changes: object) -> None:
     """Change the stamp in one step, so that a reader never meets half of it."""
-    fresh = STAMP.with_suffix(".new")
-    fresh.write_text(json.dumps({**read_stamp(), **changes}, indent=1), encoding="utf-8")
-    os.replace(fresh, STAMP)
+    put(STAMP, json.dumps({**read_stamp(), **changes}, indent=1).encode())
 
 
 def file_hash(path: Path) -> str:

@@ -121,11 +121,11 @@ def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int
     if options.candidates:
         _collect(rows, seed, options.candidates)
     if options.gradescope:
-        from course_lib.grading.gradebook.gradescope import results_json
+        from course_lib.grading.gradebook.other_graders import results_json
 
         options.gradescope.write_text(results_json(rows), encoding="utf-8")
     if options.nbgrader:
-        from course_lib.grading.gradebook.nbgrader import write_scores
+        from course_lib.grading.gradebook.other_graders import write_scores
 
         database, assignment = options.nbgrader
         for said in write_scores(rows, Path(database), assignment):
