@@ -177,12 +177,7 @@ def _answers_another(cell: Segment, exercise: Exercise) -> bool:
     """Whether it is the answer to another exercise, which has constants of its own."""
     if cell.marker:
         return cell.marker != exercise.id
-    defined = {
-        name
-        for statement in cell.code.statements
-        if statement.kind == "function"
-        for name in statement.binds
-    }
+    defined = functions_of(cell)
     return bool(defined & GRADED.keys()) and exercise.id not in defined
 
 
