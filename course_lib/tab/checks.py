@@ -39,12 +39,11 @@ from course_lib.registry import entry_checks as entries
 from course_lib.shown_answers import why_no_answer
 from course_lib.student import progress
 from course_lib.tab.fields import Fields, Refused, text
-from course_lib.verdicts import page, words
-from course_lib.verdicts.marks import marks
-from course_lib.verdicts.medium import PAGE
-from course_lib.verdicts.noting import note
+from course_lib.verdicts import page
+from course_lib.verdicts.page import marks
+from course_lib.verdicts.showing import note
 from course_lib.verdicts.typed import listings
-from course_lib.verdicts.verdict import Verdict, verdict_of
+from course_lib.verdicts.verdict import PAGE, Verdict, text_of, verdict_of
 from course_lib.wording.sentences import Line
 
 INTRINSICS = (
@@ -236,7 +235,7 @@ def check(fields: Fields, tell: Tell) -> dict[str, Any]:
         "passed": report.passed,
         "waits": verdict.waits,
         "html": page.html_of(verdict),
-        "text": words.text_of(verdict),
+        "text": text_of(verdict),
         "marks": [] if verdict.waits else [asdict(mark) for mark in marks(report.shown, typed)],
         "figures": [{"id": figure.id, "title": figure.title} for figure in figures],
         "offers_answer": verdict.offers_answer,

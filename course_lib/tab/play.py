@@ -21,7 +21,7 @@ from course_lib.tab.checks import OFFERS, html_of, of_launch
 from course_lib.tab.fields import Fields, Refused, text
 from course_lib.tab.launches import BUDGET, NO_KERNEL, Played, Ran, Wanted, play, wanted_launch
 from course_lib.tab.programs.run import ProgramRun, launches_something, run_program
-from course_lib.verdicts.marks import marks
+from course_lib.verdicts.page import marks
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import whole
 
