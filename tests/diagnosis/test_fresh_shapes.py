@@ -1,13 +1,15 @@
-"""A seed other than 0 draws shapes that nobody has seen, of the same kinds."""
+"""What is drawn for an answer: with a seed other than 0 shapes that nobody has seen; zeros."""
 
 import numpy as np
 import pytest
 from every_case import every_case
 
 from course_lib.checking import examine_source
-from course_lib.curriculum import EXERCISES
-from course_lib.problems.problem import UNIT, Problem, like, make_cases
-from course_lib.problems.table import problems
+from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.problems.inputs import DRAWS_WITH_WHOLE_NUMBERS, make_inputs
+from course_lib.problems.problem import UNIT, Case, Problem, like, make_cases
+from course_lib.problems.products import NarrowProduct
+from course_lib.problems.table import problem_of, problems
 
 PROBLEMS = problems(EXERCISES)
 PRODUCT = PROBLEMS["matmul_tiled"]
@@ -91,3 +93,31 @@ def test_a_right_answer_passes_whatever_the_seed() -> None:
 def test_inputs_are_others_for_another_seed() -> None:
     inputs = [PRODUCT.operands((4, 4, 4), np.random.default_rng((seed, 1)))[0] for seed in (0, 1)]
     assert not np.array_equal(*inputs)
+
+
+@every_case("exercise", [each for each in EXERCISES.values() if each.kind.name == "kernel"])
+def test_some_launches_hold_exact_zeros(exercise: object) -> None:
+    problem = problem_of(exercise)
+    listed = make_cases(problem, problem.exact(64), seed=3)
+    inputs = [make_inputs(problem, case, 3) for case in listed]
+    for number, value in enumerate(inputs[0]):
+        if np.ndim(value):  # a size that is handed over is no input of the computation
+            assert any((each[number] == 0).any() for each in inputs)
+    assert not any((each == 0).any() for each in inputs[1]), "the exact launch has none"
+
+
+def test_a_formula_that_has_no_answer_at_zero_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(EXERCISES["mat_add"])
+    monkeypatch.setattr(type(problem), "has_answer", lambda self, *inputs: False)
+    inputs = make_inputs(problem, Case((9, 9, 0), draw=DRAWS_WITH_WHOLE_NUMBERS[0]), 0)
+    assert not any((each == 0).any() for each in inputs)
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+def test_every_launch_keeps_the_sizes_that_are_numbers(seed: int) -> None:
+    problem = problem_of(TASKS["one_dot_product"])
+    assert isinstance(problem, NarrowProduct)
+    shapes = [each.shape for each in problem.cases(problem.exact(48), seed)]
+    assert {(M, N) for M, N, _ in shapes} == {(1, 1)}
+    assert len({K for _, _, K in shapes}) > 3
+    assert problem_of(TASKS["naive_by_rows"]).exact(48) == (48, 48, 48)

@@ -4,6 +4,7 @@ import numpy as np
 from every_case import every_case
 
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome, by_how_much, where
+from course_lib.diagnosis.number_patterns import equal_in_both
 
 
 def outcome(got: np.ndarray) -> Outcome:
@@ -60,3 +61,20 @@ def test_the_edges_are_named_together() -> None:
 def test_an_example_shows_both_numbers() -> None:
     got = np.full((2, 2), 7, np.float32)
     assert by_how_much(outcome(got)) == "C[0, 0] is 7 and should be 2"
+
+
+@every_case(("first", "second", "depends"), [
+    ([1, 2], [1, 2], False),
+    ([1, 2], [1, 3], True),
+    ([0, 0], [0, 0], True),
+    ([np.nan, 2], [np.nan, 2], True),
+    ([-7.25e3, 2], [np.nan, 2], False),
+])  # fmt: skip
+def test_zeros_and_not_a_number_are_no_hardcoded_answer(first, second, depends) -> None:
+    room = np.full(2, 1e-3)
+    sizes = Geometry(1, 16)
+    one, other = (
+        Outcome((), room, np.array(got, np.float32), room, sizes, -7.25e3)
+        for got in (first, second)
+    )
+    assert equal_in_both(one, other) is not depends

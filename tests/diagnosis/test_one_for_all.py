@@ -57,39 +57,8 @@ def test_so_it_is_where_all_threads_of_a_loop_are_outside() -> None:
     assert not report.passed and not report.needs_review
 
 
-SEVERAL = {
-    "a column each": "x, y = cuda.grid(2)\nif y == 0 and x < C.shape[1]:\n"
-    "    for r in range(C.shape[0]):\n        C[r, x] = A[r, x] + B[r, x]",
-    "two rows each": "x, y = cuda.grid(2)\nfor r in range(2 * y, min(2 * y + 2, len(C))):\n"
-    "    if x < C.shape[1]:\n        C[r, x] = A[r, x] + B[r, x]",
-    "half of the columns": "x, y = cuda.grid(2)\nfor c in (x, x + cuda.gridsize(2)[0] // 2):\n"
-    "    if x < cuda.gridsize(2)[0] // 2 and c < C.shape[1] and y < C.shape[0]:\n"
-    "        C[y, c] = A[y, c] + B[y, c]",
-}
-
-
-@every_case("name", SEVERAL)
-def test_more_than_the_one_element_that_the_statement_allows(name: str) -> None:
-    text = f"{HEAD}def mat_add(A, B, C):\n    " + SEVERAL[name].replace("\n", "\n    ") + "\n"
-    report = examine_source("mat_add", text, debug=True)
-    [error] = report.errors
-    assert error.code == "serial-work" and "at most one per thread" in error.message
-    assert "C[" in text.splitlines()[(error.line or 0) - 1]
-
-
 def test_a_thread_that_runs_out_of_steps_is_told_so() -> None:
     body = WORK["mat_add"].replace("\n", "\n        ")
     text = f"{HEAD}def mat_add(A, B, C):\n    if cuda.grid(2) == (0, 0):\n        {body}\n"
     error = examine_source("mat_add", text, debug=True).errors[0]
     assert error.code == "timeout"
-
-
-def test_a_loop_that_strides_over_the_grid_gives_each_thread_one() -> None:
-    text = f"""{HEAD}def mat_add(A, B, C):
-    x, y = cuda.grid(2)
-    width, height = cuda.gridsize(2)
-    for r in range(y, C.shape[0], height):
-        for c in range(x, C.shape[1], width):
-            C[r, c] = A[r, c] + B[r, c]
-"""
-    assert examine_source("mat_add", text, debug=True).passed

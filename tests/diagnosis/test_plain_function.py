@@ -9,7 +9,7 @@ from every_case import every_case
 from sampling import few
 
 import course_lib
-from course_lib.curriculum import EXERCISES
+from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.devices import occupancy
 from course_lib.diagnosis.functions import function_calls
 from course_lib.diagnosis.functions.explanations import explanations
@@ -23,6 +23,7 @@ from course_lib.problems.resident_blocks import (
     resident_blocks,
     resident_ideas,
 )
+from course_lib.wording.sentences import facts_of
 
 SEEDS = (0, 1, 7)
 
@@ -253,3 +254,9 @@ def blocks_per_sm(device, threads, registers, shared_bytes):
 """
     [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors
     assert (found.code, found.line) == ("wrong-formula", 3)
+
+
+def test_right_in_one_call_by_chance_is_no_rule() -> None:
+    text = TASKS["ring_end"].answer.replace("max(empty + copy, before)", "empty + copy * before")
+    found = course_lib.examine_source("ring_end", text, debug=True).errors[0]
+    assert facts_of(found.message).keys() <= {"call", "value", "wanted", "compared", "worked"}
