@@ -27,10 +27,10 @@ def operator_cases() -> Iterator[tuple[str, str, str, str]]:
         elif line.startswith(" "):
             columns = words
             types.update(columns)
-        elif words and words[0] in types:
-            for operator in operators:
+        elif words and types.issuperset(lefts := words[0].split("|")):
+            for operator, left in itertools.product(operators, lefts):
                 for right, result in zip(columns, words[1:], strict=True):
-                    yield operator, words[0], right, result
+                    yield operator, left, right, result
 
 
 def expression_cases() -> Iterator[tuple[str, str, str]]:
