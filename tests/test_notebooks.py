@@ -10,7 +10,6 @@ from lesson_rules.quick_checks import quiz_rules
 from lesson_rules.rules import (
     SETUP_LINES,
     common_rules,
-    exercise_rules,
     lesson_rules,
     solution_rules,
 )
@@ -97,10 +96,9 @@ def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
 
 
 @every_case("lesson", WITH_EXERCISES, ids=lambda each: each.number)
-def test_a_solution_and_its_exercise_belong_together(lesson):
-    solution = notebook("solutions", lesson)
-    assert list(solution_rules(solution, lesson)) == []
-    assert list(exercise_rules(notebook("exercises", lesson), solution)) == []
+def test_a_solution_has_its_exercises_in_order(lesson):
+    """What is taken out of it for the exercise is held by `check`, and by test_exercises."""
+    assert list(solution_rules(notebook("solutions", lesson), lesson)) == []
 
 
 @every_case("path", PATHS, ids=name)

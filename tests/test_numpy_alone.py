@@ -1,10 +1,9 @@
 """Checking needs NumPy alone, so that it also runs where nothing else is: in a browser."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from child import python
 from sampling import marks
 from stored_answers import right_answers, right_answers_to, wrong_answers_to
 
@@ -42,12 +41,7 @@ def examined_alone(folder: Path, answers: dict[str, str]) -> str:
     for exercise, text in answers.items():
         (folder / f"{exercise}.py").write_text(text, encoding="utf-8")
         arguments.append(f"{exercise}={folder / exercise}.py")
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        cwd=ROOT, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return python("-c", SCRIPT, *arguments).stdout
 
 
 @pytest.mark.slow

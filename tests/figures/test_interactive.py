@@ -2,12 +2,10 @@
 
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import IPython.display
 import pytest
+from child import python
 from every_case import every_case
 from matplotlib.figure import Figure
 
@@ -206,8 +204,4 @@ def test_a_browser_draws_the_figures_of_its_tab_without_matplotlib() -> None:
         "for draw in (figures.explore_banks, figures.explore_sectors, figures.step_through_k):\n"
         "    assert '<svg' in draw().html()\n"
     )
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
+    python("-c", script)

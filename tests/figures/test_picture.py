@@ -1,8 +1,6 @@
 """A picture shows itself with its words, the same every time; stored ones, ladders, formats."""
 
 import base64
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import IPython.display
 import matplotlib
 import pytest
+from child import python
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -85,8 +84,7 @@ def test_drawing_needs_no_pyplot():
     code = (
         "import sys, course_lib.figures as f; f.ladder().png(); print('pyplot' in str(sys.modules))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
+    assert python("-c", code).stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(

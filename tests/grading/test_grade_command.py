@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from child import python
 from every_case import every_case
 from grading_helpers import (
     REPOSITORY,
@@ -191,10 +192,8 @@ def test_kept_batches_can_be_run_by_hand(of_two: Desk) -> None:
     of_two.grade("class", "--keep-batches")
     (kept,) = (of_two.out / "batches").iterdir()
     assert kept.name == "00_start_here-batch-001.ipynb"
-    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", kept.name]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run(command, cwd=kept.parent, env=environment, capture_output=True, text=True)
-    assert "1 failed, 2 passed" in done.stdout, done.stdout
+    command = ("-m", "pytest", "--nbval-lax", "--nbval-current-env", kept.name)
+    assert "1 failed, 2 passed" in python(*command, cwd=kept.parent, status=1).stdout
 
 
 @posix

@@ -2,13 +2,12 @@
 
 import ast
 import json
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from child import python
 from kernels_to_play import MATRICES, TILED
 
 from course_lib.curriculum import EXERCISES, TASKS
@@ -106,11 +105,7 @@ def test_it_answers_every_kind_of_request_with_numpy_alone(packed: Path, tmp_pat
     assert {each["do"] for each in REQUESTS} == set(ANSWERED_BY)
     with tarfile.open(packed) as held:
         held.extractall(tmp_path, filter="data")
-    done = subprocess.run(
-        [sys.executable, "-I", str(ALONE), str(tmp_path)],
-        input="\n".join(map(json.dumps, REQUESTS)), capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    done = python("-I", ALONE, tmp_path, said="\n".join(map(json.dumps, REQUESTS)))
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each for each in answers if not each["ok"]] == []
     assert len(answers) == len(REQUESTS)
@@ -136,8 +131,4 @@ print(type(sys.modules["course_lib.checking"].__loader__).__name__)
 def test_what_is_compiled_before_numpy_comes_is_what_is_imported(packed, tmp_path):
     with tarfile.open(packed) as held:
         held.extractall(tmp_path, filter="data")
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", COMPILED, str(tmp_path)],
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert (done.stdout, done.returncode) == ("_Compiled\n", 0), done.stderr
+    assert python("-I", "-c", COMPILED, tmp_path).stdout == "_Compiled\n"
