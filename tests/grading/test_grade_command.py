@@ -36,8 +36,8 @@ posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 
 
 @pytest.fixture
-def of_two(judged_here: None, desk: Desk) -> Desk:
-    """A class of two, judged in this process."""
+def of_two(looked_at: None, desk: Desk) -> Desk:
+    """A class of two, judged by a look."""
     desk.hand_in("s1", RIGHT)
     desk.hand_in("s2", WRONG)
     return desk
