@@ -28,6 +28,7 @@ from course_lib.building.notebook import (
 )
 from course_lib.building.outputs import text_of
 from course_lib.building.project import PLACEHOLDER, open_project
+from course_lib.commands import lab
 from course_lib.commands.build import check
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
@@ -124,6 +125,9 @@ def test_links_to_files_of_the_course_resolve(path):
     targets = re.findall(r"\]\((?!https?:|#|mailto:)([^)\s#]+)", text)
     assert targets, "not even a link to the next notebook"
     assert [each for each in targets if not (path.parent / each).exists()] == []
+    if path.parent.name != "solutions":  # a student's copy lies one folder deeper, with these
+        folders = {(path.parent / each).resolve().relative_to(ROOT).parts[0] for each in targets}
+        assert folders <= set(lab.FOLDERS)
 
 
 def test_every_notebook_was_run_on_the_emulator_and_no_exercise_was():

@@ -129,7 +129,7 @@ def test_on_a_gpu_nothing_but_warnings_is_touched(monkeypatch, capsys) -> None:
     assert np.array_equal(c, a + b)
 
 
-def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
+def test_a_launch_leaves_its_profile_and_shows_a_race(capsys):
     course_lib.start()
     capsys.readouterr()
     a, b, c = pair()
@@ -140,9 +140,6 @@ def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
     assert profile.kernel_name == "add"
     assert profile.flops == c.size
     assert profile.global_load_bytes == 2 * c.nbytes
-
-
-def test_a_race_is_shown_even_where_the_numbers_are_right(capsys) -> None:
     course_lib.start()
     capsys.readouterr()
     shift_without_barrier[1, 64](np.zeros(64, np.float32))

@@ -101,10 +101,13 @@ def test_a_damaged_do_first_lesson_is_named(second, damage, why):
     assert why in complaint
 
 
-def test_an_empty_cell_is_told_from_one_that_helps():
+def test_words_are_what_is_read_and_code_is_what_helps():
     assert is_empty('@cuda.jit\ndef f(x):\n    """Says."""\n    ...  # one line')
     assert is_empty("# write a kernel")
     assert not is_empty("def f(x):\n    i = cuda.grid(1)\n    ...")
+    assert words("See [lesson 03](../notebooks/03_coalescing.ipynb), now: 2 * 3.") == 6
+    assert words("```\nx = 1\n```\ntwo words") == 2
+    assert words("<details><summary>Hint 1</summary></details>") == 2
 
 
 def change(name, old, new):
@@ -137,12 +140,6 @@ def test_a_damaged_solution_is_named(course, solution_notebook, damage, why):
     damage(solution_notebook)
     complaints = list(solution_rules(solution_notebook, course.lessons[0]))
     assert len(complaints) == 1 and why in complaints[0]
-
-
-def test_words_are_what_is_read():
-    assert words("See [lesson 03](../notebooks/03_coalescing.ipynb), now: 2 * 3.") == 6
-    assert words("```\nx = 1\n```\ntwo words") == 2
-    assert words("<details><summary>Hint 1</summary></details>") == 2
 
 
 def asking(*names, tag="quiz"):

@@ -51,9 +51,6 @@ def test_any_figure_can_be_shown_but_not_without_words(shown):
     assert shown[0][0]["text/plain"] == "an empty figure"
     with pytest.raises(ValueError, match="needs words"):
         figures.show(Figure())
-
-
-def test_a_figure_to_play_with_is_shown_in_the_middle_of_a_cell_too(shown):
     figures.show(figures.who_owns_what((4, 4), (2, 2)))
     assert any("text/html" in data for data, _ in shown)
 
