@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from course_lib.diagnosis.ideas import ideas_of
-from course_lib.diagnosis.places.locate import FINDERS
 from sampling import few
 
 from course_lib.checking import (
@@ -20,6 +18,8 @@ from course_lib.checking import (
     nobody,
 )
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
+from course_lib.diagnosis.number_patterns import ideas_of
+from course_lib.diagnosis.places import FINDERS
 from course_lib.diagnosis.report import Report
 from course_lib.problems.table import check_reference, problem_of
 from course_lib.registry.entry_checks import BadEntry

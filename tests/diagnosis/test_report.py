@@ -3,7 +3,7 @@
 import numpy as np
 from every_case import every_case
 
-from course_lib.diagnosis.faults.traced import keep_causes, once
+from course_lib.diagnosis.faults.symptoms import keep_causes, once
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome, by_how_much, where
 from course_lib.diagnosis.number_patterns import equal_in_both
 from course_lib.diagnosis.report import MOST_LINES, WIDTH, Report

@@ -6,10 +6,10 @@ from statistics import median
 
 import numpy as np
 import pytest
-from course_lib.building.predictions import in_markdown
 
 from course_lib import quiz
 from course_lib.building import notebook
+from course_lib.building.placed import in_markdown
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Profile
 from course_lib.measurements.memory import forms, levels
