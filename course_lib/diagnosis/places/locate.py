@@ -81,7 +81,9 @@ def sum_place(at: Evidence, details: list[str]) -> int | None:
             around = at.source.loops_around(statement)
             starts = at.source.starts(name) if name else []
             # A sum of several elements is set in loops of its own, within the one that adds.
-            shared = [sum(loop in around for loop in at.source.loops_around(e)) for e in starts]
+            shared = [
+                sum(loop in around for loop in at.source.loops_around(start)) for start in starts
+            ]
             if max(shared, default=0):
                 return starts[shared.index(max(shared))].lineno
     return additions[0].lineno

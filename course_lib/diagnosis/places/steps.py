@@ -82,7 +82,7 @@ def largest_place(at: Evidence, details: list[str]) -> int | None:
         if isinstance(part, ast.If) and _orders(part.test) and not at.source.tests_a_size(part.test)
     ]
     compared = {name for part in calls for argument in part.args if (name := root_name(argument))}
-    sides = [e for test in tests for part in _compares(test.test) for e in _sides(part)]
+    sides = [side for test in tests for part in _compares(test.test) for side in _sides(part)]
     compared |= {name for side in sides if (name := root_name(side))}
     kept = {
         name
@@ -115,7 +115,9 @@ def mask_place(at: Evidence, details: list[str]) -> int | None:
     that it gives; where there is none, where scores are scaled, or else where a weight is made."""
     for node in sorted(tests_of(at.source), key=lambda node: node.test.lineno):
         parts = [*ast.walk(node)]
-        moves = any(isinstance(e, ast.Subscript) and root_name(e) in at.names for e in parts)
+        moves = any(
+            isinstance(part, ast.Subscript) and root_name(part) in at.names for part in parts
+        )
         leaves = any(isinstance(part, ast.Return) for part in parts)
         inside = bool(at.source.loops_around(node)) and at.source.tests_a_size(node.test)
         if inside and not moves and not leaves:
@@ -182,7 +184,9 @@ def exchange_place(at: Evidence, details: list[str]) -> int | None:
     if "how" in details:
         return _line([_use_of(at.source, first)])
     if "test" in details:
-        tests = [(e.test, e.lineno) for e in ast.walk(first) if isinstance(e, ast.IfExp)]
+        tests = [
+            (part.test, part.lineno) for part in ast.walk(first) if isinstance(part, ast.IfExp)
+        ]
         for test, line in (*tests, *at.source.conditions(first)):
             if _orders(test):
                 return line
@@ -246,7 +250,9 @@ def elements_of(source: Source, array: str) -> set[str]:
     """The names under which a kernel has elements of an array: its own, tiles, variables."""
     names = {array} | source.staged(array)
     for statement in statements_of(source):
-        read = {root_name(e) for e in ast.walk(statement.value) if isinstance(e, ast.Subscript)}
+        read = {
+            root_name(part) for part in ast.walk(statement.value) if isinstance(part, ast.Subscript)
+        }
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             names |= {statement.targets[0].id} if read & names else set()
     return names
@@ -282,7 +288,7 @@ def _divisor_sums(source: Source) -> Sequence[ast.stmt]:
     """The statements that add to what something is divided by, in the deepest loops last."""
     for node in source.walk():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
-            names = [e.id for e in outside(node.right) if isinstance(e, ast.Name)]
+            names = [part.id for part in outside(node.right) if isinstance(part, ast.Name)]
             for name in names:
                 stores = (source.statement(access) for access in source.accesses(name, store=True))
                 names += [
