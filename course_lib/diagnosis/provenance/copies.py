@@ -77,7 +77,7 @@ class LaunchCopies:
         size = max(1, MOST_LANES // self.lanes)
         left = []
         for start in range(0, len(sites), size):
-            variants = [[site.edit for site in some] for some in sites[start : start + size]]
+            variants = [[site.edit for site in group] for group in sites[start : start + size]]
             kernel = schemata(self.kernel, variants, self.kernel.parameters)
             left.append(self._launched(kernel, arguments[start : start + size]))
         return np.concatenate(left)
