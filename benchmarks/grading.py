@@ -30,7 +30,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from course_lib.building.nbgrader import declared  # noqa: E402
 from course_lib.building.notebook import (  # noqa: E402
     Notebook,
     answer_cells,
@@ -40,6 +39,7 @@ from course_lib.building.notebook import (  # noqa: E402
     solve,
     source,
 )
+from course_lib.building.release import declared  # noqa: E402
 from course_lib.commands import environments  # noqa: E402
 
 EXERCISE, STEM = "mat_add", "00_start_here"

@@ -173,10 +173,10 @@ def _examined(
 
     def at_its_lines(report: Report) -> Report:
         ours = (exercise, kernel, answer.kernel)
-        found = [callers.at_the_call(*ours, each) for each in report.findings]
+        found = [callers.at_the_call(*ours, finding) for finding in report.findings]
         if isinstance(exercise, Task) and exercise.caller:
-            found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
-        found = [callers.in_another_cell(kernel, each) for each in found]
+            found = [callers.within_answer(exercise, answer.kernel, finding) for finding in found]
+        found = [callers.in_another_cell(kernel, finding) for finding in found]
         return replace(report, findings=tuple(found))
 
     def told_early(report: Report) -> None:
@@ -358,18 +358,18 @@ def _fit_to_print(report: Report) -> Report:
     return replace(report, findings=tuple(map(_fit_sentence, report.findings[:MOST_FINDINGS])))
 
 
-def _fit_sentence(each: Finding) -> Finding:
+def _fit_sentence(finding: Finding) -> Finding:
     line, other = (
         number if number is None or number < Line.FIRST_AROUND else None
-        for number in (each.line, each.other_line)
+        for number in (finding.line, finding.other_line)
     )
     return replace(
-        each,
+        finding,
         line=line,
         other_line=other,
-        message=_fit_words(each.message),
-        hint=_fit_words(each.hint),
-        cell=_shortened(each.cell),
+        message=_fit_words(finding.message),
+        hint=_fit_words(finding.hint),
+        cell=_shortened(finding.cell),
     )
 
 

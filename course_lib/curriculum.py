@@ -353,8 +353,8 @@ TASKS: dict[str, Task] = entries.by_id(
     found_in(tasks, "TASK"), _WITHOUT_EXERCISES, taken=EXERCISES.keys()
 )
 LESSONS: tuple[Lesson, ...] = tuple(
-    replace(each, exercises=tuple(entries.of_lesson(EXERCISES.values(), each.number)))
-    for each in _WITHOUT_EXERCISES
+    replace(lesson, exercises=tuple(entries.of_lesson(EXERCISES.values(), lesson.number)))
+    for lesson in _WITHOUT_EXERCISES
 )
 
 # From the bottom up. The figures are FACTS §6.1: published, on one GPU, at one size.
@@ -431,10 +431,12 @@ def lesson_with_parts(name: str, among: Sequence[Lesson] = LESSONS) -> tuple[Les
     stem = name.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".ipynb")
     number = stem.casefold().zfill(3 if stem[-1:].isalpha() else 2)
     found = tuple(
-        each for each in among if stem and {stem, number} & {each.stem, each.slug, *each.numbers}
+        lesson
+        for lesson in among
+        if stem and {stem, number} & {lesson.stem, lesson.slug, *lesson.numbers}
     )
     if not found:
-        numbers = ", ".join(each.number for each in among)
+        numbers = ", ".join(lesson.number for lesson in among)
         raise KeyError(f"there is no lesson {name!r}; there are {numbers}")
     return found
 
@@ -452,7 +454,7 @@ def lessons_meant(names: Iterable[str]) -> list[Lesson]:
         ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
         if ends < begins:
             raise KeyError(f"{name!r} ends before it begins")
-        found |= {each.number: each for each in LESSONS[begins : ends + 1]}
+        found |= {lesson.number: lesson for lesson in LESSONS[begins : ends + 1]}
     return list(found.values())
 
 
@@ -464,4 +466,4 @@ def next_lesson(this: Lesson) -> Lesson | None:
 
 def rung(name: str) -> Rung:
     """The rung of this name."""
-    return next(each for each in RUNGS if each.name == name)
+    return next(candidate for candidate in RUNGS if candidate.name == name)

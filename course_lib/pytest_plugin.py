@@ -92,7 +92,9 @@ class Session:
         the kernel's own is raised by a GPU, too, and a test may wait for it.
         """
         result = yield
-        missed = [each for each in self.launches.errors if each.finding.code != "raised-exception"]
+        missed = [
+            error for error in self.launches.errors if error.finding.code != "raised-exception"
+        ]
         if missed:
             sentences = "\n".join(map(str, missed))
             pytest.fail(
@@ -110,7 +112,8 @@ class Session:
             "failed": taken.failed,
             "refused": taken.refused,
             "warnings": [
-                (each.place, each.finding.code, str(each), each.launches) for each in taken.warnings
+                (warning.place, warning.finding.code, str(warning), warning.launches)
+                for warning in taken.warnings
             ],
         }
         return report

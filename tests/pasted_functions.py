@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from course_lib.building.notebook import Cell, exercise_id, read, source
-from course_lib.building.tasks import task_of
+from course_lib.building.placed import task_of
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
 
 IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32, float64, int32\n"

@@ -20,8 +20,7 @@ from course_lib.building.notebook import (
     source,
     tags,
 )
-from course_lib.building.predictions import guessed
-from course_lib.building.tasks import CHECK, solved, tasks_of, with_tasks
+from course_lib.building.placed import CHECK, solved, tasks_of, with_placed
 from course_lib.curriculum import LESSONS, TASKS, Task
 
 LESSON = {each.number: ROOT / "notebooks" / f"{each.stem}.ipynb" for each in LESSONS}
@@ -95,7 +94,7 @@ def solved_lesson(number: str) -> Notebook:
     The pictures of what is wanted are left out: they are drawn of the tasks alone, and the lesson
     as it is handed out shows them.
     """
-    cells = guessed(solved(read(LESSON[number])["cells"]), number)
+    cells = solved(read(LESSON[number])["cells"])
     cells = [cell for cell in cells if not cell["id"].startswith("wanted-")]
     done = new(with_verdicts(cells))
     text = "\n".join(map(source, code_cells(done)))
@@ -106,7 +105,7 @@ def solved_lesson(number: str) -> Notebook:
 
 def test_every_lesson_with_a_solved_form_is_run_in_it():
     forms = {number: read(path)["cells"] for number, path in LESSON.items()}
-    two = [number for number, cells in forms.items() if guessed(solved(cells), number) != cells]
+    two = [number for number, cells in forms.items() if solved(cells) != cells]
     assert two == DO_FIRST
 
 
@@ -115,7 +114,7 @@ def test_every_lesson_with_a_solved_form_is_run_in_it():
 def test_a_verdict_that_is_not_passed_stops_a_solved_lesson(tmp_path):
     imports = "import course_lib\nfrom course_lib import figures\nfrom numba import cuda\n"
     lesson = [code(f"{imports}\ncourse_lib.start()", id="setup"), code("# TASK put_seven", id="t")]
-    given = with_tasks(lesson, "00")
+    given = with_placed(lesson, "00")
     check = source_of_codes(given).index(TASKS["put_seven"].check_call)
     for name, cells, failed in (("given", given, {check}), ("solved", solved(given), set())):
         path = written(tmp_path, f"{name}.ipynb", new(with_verdicts(cells)))

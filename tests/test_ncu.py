@@ -18,8 +18,8 @@ from course_lib.host import runtime
 from course_lib.intrinsics import load4, store4, unroll, unrolled
 from course_lib.machine_code import CompilerMissing
 from course_lib.measurements.ncu import names, stored
-from course_lib.ncu import METRICS, NoCounters, child, counters_of, reading, stored_report
-from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file
+from course_lib.ncu import METRICS, NoCounters, counters_of, reading, stored_report
+from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file, launch_from, write_launch
 from course_lib.ncu.reading import parse_ncu
 from course_lib.ncu.report import _same
 from course_lib.shown_answers import ours
@@ -85,8 +85,8 @@ def made_in_a_function(width):
 def by_the_child(folder, kernel, launch, arguments):
     """What a launch in the child process would leave in the arrays; here on the emulator."""
     name = getattr(kernel, "py_func", kernel).__name__
-    child.write(folder, kernel_file(kernel), name, launch, arguments)
-    child.launch_from(folder)
+    write_launch(folder, kernel_file(kernel), name, launch, arguments)
+    launch_from(folder)
     return reading._results(folder)
 
 
@@ -180,7 +180,7 @@ def gpu_with_ncu(monkeypatch, tmp_path):
             f"#!{sys.executable}\n"
             "import pathlib, sys\n"
             "import course_lib\n"
-            "from course_lib.ncu.child import launch_from\n"
+            "from course_lib.ncu.kernel_file import launch_from\n"
             "course_lib.start()\n"
             "launch_from(pathlib.Path(sys.argv[-1]))\n"
             f"print({printed!r})\n"

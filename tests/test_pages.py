@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from every_case import every_case
 
-from course_lib.cli import COMMANDS
+from course_lib.commands.front_door import COMMANDS
 from course_lib.host import runtime
 
 REPOSITORY = Path(__file__).resolve().parents[1]

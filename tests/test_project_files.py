@@ -152,7 +152,7 @@ def test_workflows_are_valid() -> None:
 
 
 def test_workflows_run_the_commands_that_there_are() -> None:
-    from course_lib.cli import COMMANDS
+    from course_lib.commands.front_door import COMMANDS
 
     steps = [
         step
@@ -170,7 +170,7 @@ def test_workflows_run_the_commands_that_there_are() -> None:
 
 
 def test_a_container_prepares_the_course_with_commands_that_there_are() -> None:
-    from course_lib.cli import COMMANDS
+    from course_lib.commands.front_door import COMMANDS
 
     plain = json.loads((REPOSITORY / ".devcontainer/devcontainer.json").read_text())
     # Keys of the development containers' reference (containers.dev), for an image.

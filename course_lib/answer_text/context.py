@@ -121,7 +121,7 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
         caller: Kernel = names[CALLER]
         return caller
     found = {name: answer.namespace[name] for name in exercise.uses if name in answer.namespace}
-    moved = {name: _elsewhere(kernel_from(each)) for name, each in found.items()}
+    moved = {name: _elsewhere(kernel_from(function)) for name, function in found.items()}
     above = ChainMap(moved, answer.namespace)  # type: ignore[arg-type]
     return replace(answer, namespace=above) if moved else answer
 
@@ -325,7 +325,7 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
         )
         hint = found.hint or say("What should {name} return, and how many values?", name=task.id)
         found = replace(found, message=message, hint=hint)
-        fractions = [each.lineno for each in map(_division, nodes) if each]
+        fractions = [division.lineno for division in map(_division, nodes) if division]
         if fractions and str(facts_of(found.message).get("type")).startswith("float"):
             return replace(found, line=fractions[0])
     if found.code == "race-write-after-write" and gives and _is_used(task):

@@ -116,7 +116,9 @@ def _calls_a_function(statement: ast.stmt, statements: Sequence[ast.stmt]) -> bo
     """Is it an assignment of a call that has to do with a function of the text?"""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return False
-    functions = {each.name for each in statements if isinstance(each, ast.FunctionDef)}
+    functions = {
+        definition.name for definition in statements if isinstance(definition, ast.FunctionDef)
+    }
     used = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
     return bool(used & functions)
 

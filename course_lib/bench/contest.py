@@ -178,21 +178,21 @@ class Contest:
 
     def _try(self, run: _Run, problem: MatmulProblem) -> None:
         """Run it once on a poisoned output and compare with float64."""
-        each = run.contestant
+        contestant = run.contestant
         try:
-            run.launch = each.prepare(problem)
+            run.launch = contestant.prepare(problem)
             problem.poison()
             run.pilot_ms = self._clock.sample(run.launch, 1, False).ms
-            run.error, run.accuracy = problem.judge(each.precision, each.result)
+            run.error, run.accuracy = problem.judge(contestant.precision, contestant.result)
         except Exception as failure:
             run.problem = f"It failed: {_first_line(failure)}"
             if not self._clock.alive():
-                raise _GpuGone(each, run.problem) from failure
+                raise _GpuGone(contestant, run.problem) from failure
             return
-        if not run.error <= each.most_error:  # NaN is wrong, too
+        if not run.error <= contestant.most_error:  # NaN is wrong, too
             run.problem = (
                 f"Wrong: the error is {run.error:.2g} of the result's root mean square, but "
-                f"rounding explains at most {each.most_error:.2g}."
+                f"rounding explains at most {contestant.most_error:.2g}."
             )
 
     # --- time ---------------------------------------------------------------------------------
@@ -222,9 +222,9 @@ class Contest:
         for run in self._runs:
             run.launch = None  # it holds the matrices
 
-    def _too_slow(self, each: Contestant, size: int) -> str:
+    def _too_slow(self, contestant: Contestant, size: int) -> str:
         """Why not even one product fits the budget, going by the last size; "" if one does."""
-        earlier = [run for run in self._runs if run.contestant is each and run.samples]
+        earlier = [run for run in self._runs if run.contestant is contestant and run.samples]
         if not earlier:
             return ""
         seconds = earlier[-1].pilot_ms / 1e3 * (size / earlier[-1].size) ** 3
@@ -257,16 +257,16 @@ class Contest:
             )
 
         now = total(1.0) * (1 - number / self._rounds)
-        return now + sum(total((each / size) ** 3) for each in later)
+        return now + sum(total((later_size / size) ** 3) for later_size in later)
 
 
 class _GpuGone(Exception):
     """The GPU does not answer any more: nothing can be measured in this process."""
 
-    def __init__(self, each: Contestant, problem: str) -> None:
+    def __init__(self, contestant: Contestant, problem: str) -> None:
         super().__init__(
-            f"{each.name} ({each.kind}) crashed the GPU, so nothing more can be measured in this "
-            f"run; leave it out with --rungs. {problem}"
+            f"{contestant.name} ({contestant.kind}) crashed the GPU, so nothing more can be "
+            f"measured in this run; leave it out with --rungs. {problem}"
         )
 
 

@@ -68,7 +68,7 @@ def count(rung: Any, size: int) -> Counts:
 def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
     """The profile of one product, and how far it is off as a share of the root mean square."""
     stored = STORED_AS[precision_of(rung)]
-    a, b = (rounded(each, stored) for each in random_inputs(shape, seed=0))
+    a, b = (rounded(array, stored) for array in random_inputs(shape, seed=0))
     result = format_of_result(rung)
     c = rounded(np.full(shape[:2], np.nan, np.float32), result)
     rung.check_inputs(a, b, c)

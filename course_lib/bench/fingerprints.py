@@ -33,7 +33,7 @@ def of_cuda_c(text: str) -> str:
 def _skeleton(node: Any) -> Any:
     """A syntax tree as tuples, the same in every version of Python, without its docstrings."""
     if isinstance(node, list):
-        return [_skeleton(each) for each in node if not _is_docstring(each)]
+        return [_skeleton(child) for child in node if not _is_docstring(child)]
     if not isinstance(node, ast.AST):
         return node
     fields = [

@@ -38,7 +38,7 @@ def look(
     """
     size = SIZE if SIZE in measured.sizes else max(measured.sizes, default=0)
     notes: list[str] = []
-    entries = {(each.name, each.kind): each for each in measured.entries}
+    entries = {(entry.name, entry.kind): entry for entry in measured.entries}
     if seconds and size:
         problem = problem_of((size, size, size))
         for contestant in contestants:

@@ -45,7 +45,7 @@ class Matrices:
         from numba import cuda
 
         if stored not in self._inputs:
-            a, b = (cuda.to_device(rounded(each, stored)) for each in self._host)
+            a, b = (cuda.to_device(rounded(matrix, stored)) for matrix in self._host)
             self._inputs[stored] = (a, b)
         return self._inputs[stored]
 

@@ -120,7 +120,9 @@ def short_name(reported: str) -> str:
     row = devices.recognise(reported)
     if row is not None:
         return row.name
-    kept = "".join(each if each.isalnum() else "-" for each in reported.removeprefix("NVIDIA "))
+    kept = "".join(
+        character if character.isalnum() else "-" for character in reported.removeprefix("NVIDIA ")
+    )
     return "-".join(part for part in kept.split("-") if part)
 
 
@@ -179,11 +181,13 @@ def _contestants(
     if options.twins:
         say("Building the C++ twins", None)
         found += contestants.twins(table, options.twins, cc)
-    if not any(isinstance(each, Contestant) and each.kind == "cuBLAS" for each in found):
+    if not any(
+        isinstance(candidate, Contestant) and candidate.kind == "cuBLAS" for candidate in found
+    ):
         found.append("Neither CuPy nor PyTorch is here, so there is no cuBLAS to compare with.")
     return (
-        [each for each in found if isinstance(each, Contestant)],
-        [each for each in found if isinstance(each, str)],
+        [candidate for candidate in found if isinstance(candidate, Contestant)],
+        [candidate for candidate in found if isinstance(candidate, str)],
     )
 
 

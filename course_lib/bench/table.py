@@ -119,11 +119,11 @@ def _size(results: Measurements, size: int) -> Iterator[str]:
         f"{'error':>7}  {'host us':>7}"
     )
     for precision in _ORDER:
-        entries = [each for each in results.entries if each.precision == precision]
+        entries = [entry for entry in results.entries if entry.precision == precision]
         if entries:
             yield f"  {precision}"
         for entry in entries:
-            cell = next((each for each in entry.cells if each.size == size), None)
+            cell = next((cell for cell in entry.cells if cell.size == size), None)
             if cell is not None:
                 yield f"  {_name(entry):{width}}  {_cell(results, entry, cell)}"
 
@@ -181,7 +181,7 @@ def ceilings(found: Mapping[str, Ceiling]) -> Iterator[str]:
 
 def stored(results: Measurements, names: Iterable[str], size: int) -> Iterator[str]:
     """What rungs reached on a GPU that was measured earlier, and what they could reach at most."""
-    entries = [each for each in map(results.entry, names) if each and each.cell(size)]
+    entries = [entry for entry in map(results.entry, names) if entry and entry.cell(size)]
     width = max((len(entry.name) for entry in entries), default=4)
     for entry in entries:
         cell = entry.cell(size)

@@ -99,7 +99,9 @@ def candidates(names: Iterable[str], cc: tuple[int, int]) -> Iterator[tuple[str,
 
 def label(name: str, constants: Constants) -> str:
     """ "cp_async BK=16 WARPS_DOWN=4"."""
-    return " ".join([name, *(f"{each}={value}" for each, value in sorted(constants.items()))])
+    return " ".join(
+        [name, *(f"{constant}={value}" for constant, value in sorted(constants.items()))]
+    )
 
 
 def tune(
@@ -115,10 +117,10 @@ def tune(
     say: Callable[[str, float | None], None] = lambda text, seconds_left: None,
 ) -> tuple[Tuning, list[str]]:
     """Time them all; the tuning, and sentences about who was wrong or failed."""
-    precisions = {each.contestant.precision for _, each in taking_part}
+    precisions = {candidate.contestant.precision for _, candidate in taking_part}
     opponents = [contestant for contestant in cublas if contestant.precision in precisions]
     contest = Contest(
-        [*(each.contestant for _, each in taking_part), *opponents],
+        [*(candidate.contestant for _, candidate in taking_part), *opponents],
         problem_of,
         clock,
         rounds=rounds,
@@ -128,18 +130,19 @@ def tune(
     contest.run(sorted(sizes))
     entries = {entry.name: entry for entry in contest.entries()}
     tried: dict[str, tuple[TileTiming, ...]] = {}
-    for name, each in taking_part:
-        tried[name] = (*tried.get(name, ()), *_tried(each, entries[each.contestant.name]))
+    for name, candidate in taking_part:
+        tried[name] = (*tried.get(name, ()), *_tried(candidate, entries[candidate.contestant.name]))
     found = replace(
         blank,
         sources={name: fingerprints.of_python(TEMPLATES[name].RUNG.source) for name in tried},
         tried=tried,
         cublas_ms={
-            name: _fastest(entries, each.contestant.precision, sizes) for name, each in taking_part
+            name: _fastest(entries, candidate.contestant.precision, sizes)
+            for name, candidate in taking_part
         },
     )
     problems = {cell.problem: entry for entry in entries.values() for cell in entry.cells}
-    said = [f"{each.name}: {problem}" for problem, each in problems.items() if problem]
+    said = [f"{entry.name}: {problem}" for problem, entry in problems.items() if problem]
     return found, [*contest.notes, *said]
 
 
@@ -207,13 +210,13 @@ def table(found: Tuning) -> Iterator[str]:
     for rung in found.tried:
         for size in found.sizes(rung):
             yield f"{rung}, {size} x {size} x {size}, {found.label}"
-            for each in found.at(rung, size):
-                share = found.share_of_cublas(rung, each)
+            for timing in found.at(rung, size):
+                share = found.share_of_cublas(rung, timing)
                 of_cublas = f"{share:6.1%} of cuBLAS" if share else ""
-                tile = " x ".join(map(str, each.tile))
-                rest = {k: v for k, v in each.constants.items() if k in ("STAGES", "STRIP")}
+                tile = " x ".join(map(str, timing.tile))
+                rest = {k: v for k, v in timing.constants.items() if k in ("STAGES", "STRIP")}
                 more = "  ".join(f"{k} {v}" for k, v in rest.items())
                 yield (
-                    f"  {tile:>14}  {each.threads:3} threads  {each.median_ms:8.4g} ms  "
-                    f"{each.gflops:9,.0f} GFLOP/s  {of_cublas}  {more}".rstrip()
+                    f"  {tile:>14}  {timing.threads:3} threads  {timing.median_ms:8.4g} ms  "
+                    f"{timing.gflops:9,.0f} GFLOP/s  {of_cublas}  {more}".rstrip()
                 )

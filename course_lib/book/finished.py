@@ -1,4 +1,7 @@
-"""Finishes what Sphinx has made: what its pages lack, and the list of all that works offline."""
+"""What Sphinx has made: its links read as a browser would, its pages finished, and what is offline.
+
+A page that lacks something gets it here, and all that a browser keeps stands in one list.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,157 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
-from course_lib.book.links import OUTSIDE, pages_of, read_page, urls_of_style
 from course_lib.book.live_cells import ASSETS
 from course_lib.web import read_beside, running
+
+# --- Links that lead nowhere ----------------------------------------------------------------------
+# A link inside the site has to lead to a file of it, and to an anchor that this file has. Whatever
+# a page fetches by itself (scripts, styles, pictures, fonts) has to lie in the site: a page that
+# asks another server for something is no page that works from a file server alone. Links that a
+# reader may click and that lead out of the site are listed for whoever wants to try them; nothing
+# is fetched here.
+
+
+# Which attribute of which element makes a browser fetch something without being asked.
+FETCHED = {
+    "script": ("src",),
+    "img": ("src", "srcset"),
+    "iframe": ("src",),
+    "source": ("src", "srcset"),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "embed": ("src",),
+    "object": ("data",),
+    "image": ("href", "xlink:href"),
+    "use": ("href", "xlink:href"),
+}
+FETCHING_RELATIONS = {"stylesheet", "icon", "preload", "modulepreload", "manifest", "preconnect"}
+OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+_STYLE_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
+
+
+@dataclass
+class Page:
+    """What one HTML file refers to."""
+
+    links: list[str] = field(default_factory=list)  # where a reader can click to
+    fetched: list[str] = field(default_factory=list)  # what the browser fetches by itself
+    # the names within the page that a link can lead to
+    anchors: set[str] = field(default_factory=set)
+
+
+class _Reader(HTMLParser):
+    """Collects the references of one page."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.page = Page()
+        self.in_style = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.page.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and "href" in given:
+            self.page.links.append(given["href"])
+        if tag == "link" and FETCHING_RELATIONS & set(given.get("rel", "").split()):
+            self.page.fetched.append(given.get("href", ""))
+        for name in FETCHED.get(tag, ()):
+            if given.get(name):
+                parts = given[name].split(",") if name == "srcset" else [given[name]]
+                self.page.fetched += [part.split()[0] for part in parts if part.split()]
+        self.page.fetched += urls_of_style(given.get("style", ""))
+        self.in_style = tag == "style"
+
+    def handle_data(self, data: str) -> None:
+        if self.in_style:
+            self.page.fetched += urls_of_style(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_style = False
+
+
+def read_page(text: str) -> Page:
+    """The references of one page of HTML."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    return reader.page
+
+
+def problems(site: Path) -> list[str]:
+    """A sentence for every link that leads nowhere and everything fetched from elsewhere."""
+    pages = {path: read_page(path.read_text(encoding="utf-8")) for path in pages_of(site)}
+    found = []
+    for path, page in pages.items():
+        name = path.relative_to(site).as_posix()
+        for target in page.fetched:
+            if OUTSIDE.match(target):
+                found.append(f"{name} fetches {target}, which lies outside the site.")
+            elif fault := _fault(site, path, target, pages):
+                found.append(f"{name} fetches {target}: {fault}.")
+        for target in page.links:
+            if not _leads_out(target) and (fault := _fault(site, path, target, pages)):
+                found.append(f"{name} links to {target}: {fault}.")
+    for path in sorted(site.rglob("*.css")):
+        name = path.relative_to(site).as_posix()
+        for target in urls_of_style(path.read_text(encoding="utf-8")):
+            if OUTSIDE.match(target):
+                found.append(f"{name} fetches {target}, which lies outside the site.")
+    return list(dict.fromkeys(found))
+
+
+def links_out(site: Path) -> set[str]:
+    """The addresses outside the site that a reader can click."""
+    return {
+        target
+        for path in pages_of(site)
+        for target in read_page(path.read_text(encoding="utf-8")).links
+        if _leads_out(target)
+    }
+
+
+def pages_of(site: Path) -> list[Path]:
+    """The pages of a site; what lies below _static are parts of the theme, templates among them."""
+    return sorted(set(site.rglob("*.html")) - set((site / "_static").rglob("*.html")))
+
+
+def _leads_out(target: str) -> bool:
+    return bool(OUTSIDE.match(target)) or target.startswith(("mailto:", "javascript:"))
+
+
+def _fault(site: Path, page: Path, target: str, pages: dict[Path, Page]) -> str | None:
+    """What is wrong with a reference within the site; None if it leads somewhere."""
+    parts = urlsplit(target)
+    if parts.scheme in ("data", "blob", "about"):
+        return None
+    file = page
+    if parts.path:
+        file = (page.parent / unquote(parts.path)).resolve()
+        if not file.is_relative_to(site.resolve()):
+            return "that lies outside the site"
+        file = file / "index.html" if file.is_dir() else file
+        if not file.is_file():
+            return "there is no such file"
+    anchor = unquote(parts.fragment)
+    known = {path.resolve(): each for path, each in pages.items()}.get(file.resolve())
+    if anchor and known is not None and anchor not in known.anchors:
+        return "there is no such place on that page"
+    return None
+
+
+def urls_of_style(style: str) -> list[str]:
+    """What a piece of CSS fetches; data within the style itself is not fetched."""
+    found = [first or second for first, second in _STYLE_URL.findall(style)]
+    return [each.strip() for each in found if not each.strip().startswith(("data:", "#"))]
+
+
+# --- What the pages lack, and the list of all that works offline ----------------------------------
+
 
 OFFLINE = "offline.json"
 # Styles may stand in a page: figures, diagrams and the editor have their own.

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.book.playground import filled
-from course_lib.building import tasks
 from course_lib.building.notebook import BuildError, Cell, markdown, source, tags
+from course_lib.building.placed import ANSWER, CHECK
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.tab import bundle, pyodide
 from course_lib.web import read_beside
 
-EXERCISE, CHECKED = "exercise", {tasks.CHECK, "check"}
+EXERCISE, CHECKED = "exercise", {CHECK, "check"}
 _HEADING = re.compile(r"^#+ .*\n+")
 _MARKER = re.compile(r"# (?:TASK|EXERCISE) ([A-Za-z_]\w*)\n")
 
@@ -53,7 +53,7 @@ def first_asked(cells: Sequence[Cell]) -> str:
 def _answered(cell: Cell) -> Exercise | None:
     """The task or exercise whose answer a cell holds, by its first line."""
     found = _MARKER.match(source(cell)) if cell["cell_type"] == "code" else None
-    if found is None or not {EXERCISE, tasks.ANSWER} & set(tags(cell)):
+    if found is None or not {EXERCISE, ANSWER} & set(tags(cell)):
         return None
     return {**TASKS, **EXERCISES}[found[1]]
 

@@ -2,5 +2,5 @@
 
 Owns: the files that are generated; the rules that notebooks keep stand in `tests/lesson_rules`.
 May import: `curriculum`, `measurements`, `questions`, `student`, `wording`.
-Start with: `project` (what there is to build), then `tasks`; `commands/build.py` calls them all.
+Start with: `project` (what there is to build), then `placed`; `commands/build.py` calls them all.
 """

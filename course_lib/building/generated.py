@@ -10,9 +10,8 @@ import re
 from collections.abc import Sequence
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown, source, tags
-from course_lib.building.predictions import with_predictions
+from course_lib.building.placed import tasks_of, with_placed
 from course_lib.building.project import Project
-from course_lib.building.tasks import tasks_of, with_tasks
 from course_lib.curriculum import EXERCISES, Lesson, Task
 from course_lib.wording.words import plural
 
@@ -126,9 +125,8 @@ def with_generated_cells(
     authored = [cell for cell in cells if not {"launch", "next"} & set(tags(cell))]
     placed: list[Task] = []
     if folder == "notebooks":
-        authored = with_tasks(authored, lesson.number)
+        authored = with_placed(authored, lesson.number)
         placed = tasks_of(authored)
-        authored = with_predictions(authored, lesson.number)
     place = next((i for i, cell in enumerate(authored) if cell["cell_type"] == "code"), None)
     if place is None:
         raise BuildError("there is no code cell")

@@ -28,12 +28,11 @@ from course_lib.building.notebook import (
     source,
     tags,
 )
+from course_lib.building.placed import MADE, task_of
 from course_lib.building.project import Project
-from course_lib.building.tasks import ANSWER, TAGS, task_of
 from course_lib.curriculum import TASKS, Lesson
 
 Section = list[Cell]
-_MADE_ANEW = set(TAGS) - {ANSWER}
 _YOURS = re.compile(r'yours_or_ours\("(\w+)", \1\)')
 
 
@@ -214,7 +213,7 @@ def _used(cell: Cell) -> set[str]:
 
 def _scopes(cell: Cell) -> list[symtable.SymbolTable]:
     """The scopes in a cell of code that a lesson's author wrote, the outermost first."""
-    if cell["cell_type"] != "code" or _MADE_ANEW & set(tags(cell)):
+    if cell["cell_type"] != "code" or MADE & set(tags(cell)):
         return []
     try:
         scopes = [symtable.symtable(source(cell), "cell", "exec")]

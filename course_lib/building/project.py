@@ -1,4 +1,4 @@
-"""The course as a folder: where its notebooks lie, its version, and its one address.
+"""The course as a folder: where its notebooks lie, and its one address.
 
 The address of the repository is written in pyproject.toml, under [project.urls], and read from
 there by everything that needs it; so is, under [tool.matmul-ladder], the one branch or tag that
@@ -35,7 +35,6 @@ class Project:
 
     root: Path  # the folder that holds pyproject.toml
     repository: str = PLACEHOLDER  # "owner/name" on GitHub, or PLACEHOLDER while there is none
-    version: str = "0.0.0"  # the version in pyproject.toml
     lessons: tuple[Lesson, ...] = LESSONS  # the lessons that this checkout should hold
     ref: str = REF  # the branch or tag that a click leads to
     title: str = TITLE  # the course's name
@@ -84,9 +83,8 @@ def open_project(root: Path, lessons: tuple[Lesson, ...] = LESSONS) -> Project:
     everything = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     table, ours = everything["project"], everything.get("tool", {}).get("matmul-ladder", {})
     address = table.get("urls", {}).get("Repository", "")
-    version = table.get("version") or _version_of_library(root)
     repository = repository_of(address) or PLACEHOLDER
-    return Project(root, repository, version, lessons, ours.get("ref", REF))
+    return Project(root, repository, lessons, ours.get("ref", REF))
 
 
 def repository_of(address: str) -> str | None:
@@ -108,15 +106,6 @@ def git(root: Path, *words: str) -> str | None:
     except OSError:
         return None
     return answer.stdout.strip() if answer.returncode == 0 else None
-
-
-def _version_of_library(root: Path) -> str:
-    """The version as the library states it, for a pyproject.toml that reads it from there."""
-    text = (root / "course_lib" / "__init__.py").read_text(encoding="utf-8")
-    found = re.search(r'^__version__ = "([^"]+)"', text, re.MULTILINE)
-    if not found:
-        raise BuildError("neither pyproject.toml nor course_lib says which version this is")
-    return found.group(1)
 
 
 def set_repository(root: Path, repository: str) -> None:

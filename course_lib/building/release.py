@@ -11,18 +11,19 @@ import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from course_lib.building.nbgrader import declared
 from course_lib.building.notebook import (
     BuildError,
+    Cell,
     Notebook,
     answer_cells,
     code_cells,
     dumps,
+    exercise_id,
     read,
     source,
     stub,
@@ -85,7 +86,7 @@ def is_tag(project: Project) -> bool:
 
 # --- The bundle for students ----------------------------------------------------------------------
 # The bundle is what a student needs of this checkout, byte for byte, with these changes:
-# front_door.py and cli.py lose the commands for instructors and maintainers, README.md is one for
+# front_door.py loses the commands for instructors and maintainers, README.md is one for
 # students, and the notebooks of a course of one's own are as `own_course` makes them.
 #
 # Two places of the library hold finished kernels that answer exercises: the rungs of the ladder,
@@ -198,8 +199,8 @@ def make_release(
     if is_exam:
         files[EXAM_MARK] = b"Made by `course.py release --exam`: checks do not say why.\n"
     files |= {name: _content(root, name) for name in _library(root, left_out)}
-    for name in ("course_lib/commands/front_door.py", "course_lib/cli.py"):
-        files[name] = _with_commands(_content(root, name), commands)
+    door = "course_lib/commands/front_door.py"
+    files[door] = _with_commands(_content(root, door), commands)
     files["README.md"] = _readme(project, commands).encode()
     files[MARK] = b"Made by `course.py release`; the next release may replace this folder.\n"
     shows: dict[str, tuple[str, ...]] = {FILMED: ("matmul_tiled",)}
@@ -361,3 +362,46 @@ def _row(project: Project, each: Lesson) -> str:
     names = ", ".join(f"`{name}`{project.worth(name)}" for name in each.exercises)
     task = f"[{names}](exercises/{each.stem}.ipynb)" if names else ""
     return f"| {title} | {each.minutes} | {task} |"
+
+
+# --- What nbgrader is told: which cells check answers, and what these are worth -------------------
+# nbgrader's cell metadata, schema version 3: https://nbgrader.readthedocs.io, "Metadata". Its
+# gradebook knows such a cell as `check-` and the exercise's id. Cells for answers are not declared:
+# nbgrader would empty them when it generates the assignment, and they hold no answer.
+
+
+SCHEMA = 3
+_CHECK = re.compile(r"""^course_lib\.check\(\s*["'](\w+)["']""", re.MULTILINE)
+
+
+def check_name(exercise: str) -> str:
+    """What nbgrader calls the cell that checks an exercise."""
+    return f"check-{exercise}"
+
+
+def declared(notebook: Notebook, points: Callable[[str], float]) -> Notebook:
+    """The notebook with nbgrader's metadata on the cells that check its exercises.
+
+    Args:
+        notebook: an exercise notebook.
+        points: how many an exercise is worth.
+    """
+    asked = {exercise_id(cell) for cell in notebook["cells"]} - {None}
+    cells = [_declared_cell(cell, asked, points) for cell in notebook["cells"]]
+    return {**notebook, "cells": cells}
+
+
+def _declared_cell(cell: Cell, asked: set[str | None], points: Callable[[str], float]) -> Cell:
+    checks = _CHECK.search(source(cell)) if cell["cell_type"] == "code" else None
+    if checks is None or checks[1] not in asked:
+        return cell
+    said = {
+        "schema_version": SCHEMA,
+        "grade_id": check_name(checks[1]),
+        "grade": True,
+        "locked": True,
+        "solution": False,
+        "task": False,
+        "points": points(checks[1]),
+    }
+    return {**cell, "metadata": {**cell["metadata"], "nbgrader": said}}

@@ -10,13 +10,28 @@ from __future__ import annotations
 import argparse
 import math
 import re
-from pathlib import Path
-from typing import Any
 
+from course_lib.commands.options import read_options
 from course_lib.devices import Device, UnknownDevice, device
 
 CEILINGS_FOR = (device("T4"),)  # Colab's
 MOST_BUDGET = 86_400.0  # a day
+OPTIONS = """\
+--sizes N,N         numbers of rows of the square matrices
+--rungs A,B         only these
+--rounds ROUNDS     how many samples to take of each kernel (20)
+--budget SECONDS    time for each kernel at each size (5)
+--nvcc              build and time the C++ twins, too
+--sustain SECONDS   then run each kernel alone for this long, and name those that the power limit
+                    slows down
+--ncu               ask Nsight Compute which part of the GPU is busiest
+--store             keep the results in course_lib/measurements; without --only, --rungs and
+                    --sizes measure all that lessons quote
+--only A,B          parts of what lessons quote: ladder, tuning, what_binds, banks …
+--tune              try out the tiles of the rungs that have several
+--gpu A,B           without a GPU: the GPUs whose ceilings are worked out (T4)
+--json FILE         on a GPU: write the results there, too
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -28,59 +43,17 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="course.py bench",
-        description="Check every rung of the ladder against float64 and time it on this GPU, "
-        "beside cuBLAS. Ctrl-C keeps what has been measured.",
+    return read_options(
+        "bench",
+        "Check every rung of the ladder against float64 and time it on this GPU, beside cuBLAS. "
+        "Ctrl-C keeps what has been measured.",
+        OPTIONS,
+        read={"sizes": _sizes, "A,B": _names, "rounds": _rounds, "SECONDS": _budget, "gpu": _gpus},
+        rounds=20,
+        budget=5.0,
+        sustain=0.0,
+        gpu=CEILINGS_FOR,
     )
-    names: dict[str, Any] = {"type": _names, "metavar": "A,B"}
-    parser.add_argument(
-        "--sizes", type=_sizes, metavar="N,N", help="numbers of rows of the square matrices"
-    )
-    parser.add_argument("--rungs", **names, help="only these")
-    parser.add_argument(
-        "--rounds", type=_rounds, default=20, help="how many samples to take of each kernel (20)"
-    )
-    parser.add_argument(
-        "--budget",
-        type=_budget,
-        default=5.0,
-        metavar="SECONDS",
-        help="time for each kernel at each size (5)",
-    )
-    parser.add_argument("--nvcc", action="store_true", help="build and time the C++ twins, too")
-    parser.add_argument(
-        "--sustain", type=_budget, default=0.0, metavar="SECONDS",
-        help=(
-            "then run each kernel alone for this long, and name those that the power limit slows "
-            "down"
-        ),
-    )  # fmt: skip
-    parser.add_argument(
-        "--ncu", action="store_true", help="ask Nsight Compute which part of the GPU is busiest"
-    )
-    parser.add_argument(
-        "--store", action="store_true",
-        help="keep the results in course_lib/measurements; without --only, --rungs and --sizes "
-        "measure all that lessons quote",
-    )  # fmt: skip
-    parser.add_argument(
-        "--only", **names, help="parts of what lessons quote: ladder, tuning, what_binds, banks …"
-    )
-    parser.add_argument(
-        "--tune", action="store_true", help="try out the tiles of the rungs that have several"
-    )
-    parser.add_argument(
-        "--gpu",
-        type=_gpus,
-        metavar="A,B",
-        default=CEILINGS_FOR,
-        help="without a GPU: the GPUs whose ceilings are worked out (T4)",
-    )
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="on a GPU: write the results there, too"
-    )
-    return parser
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
 from course_lib.commands import progress
+from course_lib.commands.options import read_options
 from course_lib.wording.words import counted
 
 SETTINGS, BOARD = "board.toml", "board.json"
@@ -19,19 +19,16 @@ seed = 0            # draws the launches on which an entry is judged; publish it
 size = 256          # rows and columns of the matrices on which an entry is counted
 cc = "9.0"          # the compute capability that it is compiled for
 """
+OPTIONS = f"""\
+FOLDER     with {SETTINGS} and NAME.py
+--new      only write a first {SETTINGS}
+--check    write nothing; check whether this machine produces the same board
+"""
 
 
 def main(arguments: list[str]) -> int:
     """Write the board; 0 if it is there, 1 if --check finds another one, 2 if there can be none."""
-    parser = argparse.ArgumentParser(prog="course.py board", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"with {SETTINGS} and NAME.py")
-    parser.add_argument("--new", action="store_true", help=f"only write a first {SETTINGS}")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="write nothing; check whether this machine produces the same board",
-    )
-    options = parser.parse_args(arguments)
+    options = read_options("board", __doc__, OPTIONS).parse_args(arguments)
     # Imported late: help needs the standard library alone.
     from course_lib.board.entries import NoBoard
     from course_lib.machine_code.front_ends import CompilerMissing

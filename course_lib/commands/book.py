@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
@@ -12,42 +11,26 @@ from pathlib import Path
 
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import Project, open_project
+from course_lib.commands.options import read_options
 from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
 from course_lib.grading.records import CannotGrade
 
 DEFAULT = REPOSITORY / "build" / "book"
 MARK = ".matmul-ladder-book"  # a folder that holds it was made here, so it may be replaced
+OPTIONS = """\
+--out DIR                  where the site goes
+--repository OWNER/NAME    the address for launch buttons, in place of pyproject.toml's
+--settings FILE            the file of a course of your own: its title, lessons, exercises and tasks
+                           (course.toml)
+--pyodide DIR              an unpacked release of Pyodide, which becomes part of the site, so that
+                           it fetches nothing from elsewhere
+"""
 
 
 def main(arguments: list[str]) -> int:
     """Build the book; 0 if every page was made and every link leads somewhere."""
-    parser = argparse.ArgumentParser(prog="course.py book", description=__doc__)
-    parser.add_argument(
-        "--out", type=Path, default=DEFAULT, metavar="DIR", help="where the site goes"
-    )
-    parser.add_argument(
-        "--repository",
-        metavar="OWNER/NAME",
-        help="the address for launch buttons, in place of pyproject.toml's",
-    )
-    parser.add_argument(
-        "--settings",
-        type=Path,
-        metavar="FILE",
-        help=(
-            "the file of a course of your own: its title, lessons, exercises and tasks "
-            "(course.toml)"
-        ),
-    )
-    parser.add_argument(
-        "--pyodide",
-        type=Path,
-        metavar="DIR",
-        help="an unpacked release of Pyodide, which becomes part of the site, so that it fetches "
-        "nothing from elsewhere",
-    )
-    options = parser.parse_args(arguments)
+    options = read_options("book", __doc__, OPTIONS, out=DEFAULT).parse_args(arguments)
     project = open_project(REPOSITORY)
     if options.repository:
         project = replace(project, repository=options.repository)
@@ -73,8 +56,7 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
         pyodide: an unpacked release of it, for a site that holds its own copy.
     """
     # Not above: `book --help` has to do without packages.
-    from course_lib.book.finished import finish
-    from course_lib.book.links import problems
+    from course_lib.book.finished import finish, problems
     from course_lib.book.live_cells import hold_pyodide, numpy_wheel
     from course_lib.book.site import run_sphinx, write_sources
 
@@ -108,7 +90,7 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
 
 
 def _say(project: Project, site: Path) -> None:
-    from course_lib.book.links import links_out
+    from course_lib.book.finished import links_out
 
     pages = sum(1 for _ in site.rglob("*.html"))
     size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())

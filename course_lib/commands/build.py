@@ -37,11 +37,19 @@ from course_lib.building.project import (
     set_repository,
 )
 from course_lib.building.release import steps_left
+from course_lib.commands.options import read_options
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import PATHFINDER, Lesson
 from course_lib.curriculum import lesson as lesson_named
 
 ADDRESSED = ("README.md", "CONTRIBUTING.md", "CITATION.cff")  # text files that hold our address
+OPTIONS = """\
+[LESSON …]                 with --execute: only these lessons, such as 03
+--check                    change nothing; the status is 1 if a file is out of date
+--execute                  run notebooks and store outputs
+--repository OWNER/NAME    the course's repository on GitHub
+--ref NAME                 the branch or tag that badges open and setup cells install from
+"""
 
 
 @dataclass
@@ -57,9 +65,9 @@ class Expectation:
 def main(argv: Sequence[str] | None = None) -> int:
     """`course.py build`: 0 if all is well, 1 if something drifted or cannot be built."""
     arguments = _parser().parse_args(argv)
-    root = Path(arguments.root).resolve()
+    root = arguments.root.resolve()
     try:
-        names = [lesson_named(name).stem for name in arguments.lessons]
+        names = [lesson_named(name).stem for name in arguments.lesson]
         if not arguments.check:
             _take_address(root, arguments.repository, arguments.ref)
         project = open_project(root)
@@ -263,26 +271,9 @@ def _take_address(root: Path, asked: str | None, ref: str | None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="course.py build",
-        description="Exercises from solutions, canonical notebooks, addresses, stored outputs.",
-    )
-    parser.add_argument("lessons", nargs="*", help="with --execute: only these lessons, such as 03")
-    parser.add_argument(
-        "--check",
-        action="store_true",
-        help="change nothing; the status is 1 if a file is out of date",
-    )
-    parser.add_argument("--execute", action="store_true", help="run notebooks and store outputs")
-    parser.add_argument(
-        "--repository", metavar="OWNER/NAME", help="the course's repository on GitHub"
-    )
-    parser.add_argument(
-        "--ref",
-        metavar="NAME",
-        help="the branch or tag that badges open and setup cells install from",
-    )
-    parser.add_argument("--root", default=str(REPOSITORY), help=argparse.SUPPRESS)
+    about = "Exercises from solutions, canonical notebooks, addresses, stored outputs."
+    parser = read_options("build", about, OPTIONS)
+    parser.add_argument("--root", type=Path, default=REPOSITORY, help=argparse.SUPPRESS)
     return parser
 
 

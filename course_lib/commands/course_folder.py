@@ -8,18 +8,18 @@ brings the folder up to date and leaves alone what somebody has changed. Standar
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
 from course_lib.commands import front_door
-from course_lib.commands.pip_progress import say
+from course_lib.commands.places import put
+from course_lib.commands.progress import say
 
 LIBRARY = Path(__file__).resolve().parents[1]
 SHIPPED = LIBRARY / "shipped"  # setup.py puts it there; a checkout has none
@@ -34,15 +34,9 @@ def main(arguments: list[str]) -> int:
     Returns:
         The command's exit status; 1 if there can be no folder, 2 if there is no such command.
     """
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(front_door.usage(PROGRAM))
-        return 0 if arguments else 2
-    if arguments[0] in ("-V", "--version"):
-        print("Matmul Ladder", version(PROGRAM))
-        return 0
-    if arguments[0] not in front_door.COMMANDS:
-        say(front_door.no_such_command(arguments[0]))
-        return 2
+    status = front_door.answered(arguments, partial(version, PROGRAM), PROGRAM)
+    if status is not None:
+        return status
     folder = place(Path.cwd())
     try:
         _report(folder, *lay_out(folder))
@@ -90,14 +84,14 @@ def lay_out(folder: Path) -> tuple[int, list[str]]:
         if there is not None and _hash(there) not in (files[name], noted["files"].get(name)):
             kept.append(name)
         elif there != text:
-            _write(copy, text)
+            put(copy, text)
             written += 1
     for name in noted["files"].keys() - files.keys():
         if (folder / name).is_file() and _hash((folder / name).read_bytes()) == noted["files"][
             name
         ]:
             (folder / name).unlink()
-    _write(folder / NOTE, json.dumps({"package": package, "files": files}, indent=1).encode())
+    put(folder / NOTE, json.dumps({"package": package, "files": files}, indent=1).encode())
     return written, kept
 
 
@@ -118,18 +112,6 @@ def _report(folder: Path, written: int, kept: list[str]) -> None:
     if kept:
         more = f" and {len(kept) - 3} more" if len(kept) > 3 else ""
         say(f"You have changed these files, so they stay as they are: {', '.join(kept[:3])}{more}.")
-
-
-def _write(path: Path, text: bytes) -> None:
-    """In one step, so that two runs at once never meet half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(text)
-        os.replace(unfinished, path)
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
 
 
 def _read_note(folder: Path) -> dict[str, Any] | None:

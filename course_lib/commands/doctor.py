@@ -6,7 +6,6 @@ asked in a Python process of its own.
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import shutil
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from course_lib.commands import front_door
+from course_lib.commands.options import read_options
 from course_lib.commands.places import REPOSITORY
 
 INSTALL = "`python3 course.py lab` installs what is missing."
@@ -35,10 +35,8 @@ class Check:
 
 def main(arguments: list[str]) -> int:
     """Print one line for each thing looked at, with the mend where there is one."""
-    argparse.ArgumentParser(
-        prog="course.py doctor",
-        description="Tell you what this machine can do, and how to fix what it can't.",
-    ).parse_args(arguments)
+    about = "Tell you what this machine can do, and how to fix what it can't."
+    read_options("doctor", about, "").parse_args(arguments)
     print(
         f"{platform.system()} {platform.release()} on {platform.machine()}, "
         f"{os.cpu_count()} cores, {shutil.disk_usage(REPOSITORY).free / 1e9:.0f} GB of disk free"

@@ -14,12 +14,12 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from course_lib.commands.pip_progress import PipProgress, run_quietly, say
-from course_lib.commands.places import HOME, HOME_SWITCH, REPOSITORY
+from course_lib.commands.places import HOME, HOME_SWITCH, REPOSITORY, put
+from course_lib.commands.progress import PipProgress, run_quietly, say
 
 VENV = HOME / ".venv"
 WINDOWS = os.name == "nt"
@@ -59,18 +59,12 @@ class NoNetwork(CannotContinue):
 
 
 def main(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(usage())
-        return 0 if arguments else 2
+    if (status := answered(arguments, project_version)) is not None:
+        return status
     command, *rest = arguments
-    if command in ("-V", "--version"):
-        print("Matmul Ladder", project_version())
-        return 0
     options = [each for each in rest if each.startswith("-")]
-    for name in [command, *(rest if command == "prepare" and not options else [])]:
-        if name not in COMMANDS:
-            say(no_such_command(name))
-            return 2
+    if command == "prepare" and not options and (unknown := [n for n in rest if n not in COMMANDS]):
+        return no_such_command(unknown[0])
     # The parsers of options need the standard library only; prepare has no option but --help.
     if asks_for_help(rest) or (command == "prepare" and options):
         return hand_over(Path(sys.executable), arguments)
@@ -90,12 +84,26 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def no_such_command(name: str) -> str:
+def answered(
+    arguments: list[str], version: Callable[[], str], program: str = "python3 course.py"
+) -> int | None:
+    """Answer what needs no command: help, the version, a word that is none; None for a command."""
+    if not arguments or arguments[0] in ("-h", "--help", "help"):
+        print(usage(program))
+        return 0 if arguments else 2
+    if arguments[0] in ("-V", "--version"):
+        print("Matmul Ladder", version())
+        return 0
+    return None if arguments[0] in COMMANDS else no_such_command(arguments[0])
+
+
+def no_such_command(name: str) -> int:
     import difflib
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     meant = f"did you mean {near[0]}? The commands are" if near else "choose one of"
-    return f"There is no command {name!r}; {meant}: {', '.join(COMMANDS)}."
+    say(f"There is no command {name!r}; {meant}: {', '.join(COMMANDS)}.")
+    return 2
 
 
 def asks_for_help(rest: list[str]) -> bool:
@@ -126,7 +134,7 @@ def prepare_and_hand_over(command: str, rest: list[str]) -> int:
     return hand_over(VENV_PYTHON if usable else Path(sys.executable), [command, *rest])
 
 
-def usage(program: str = "python3 course.py") -> str:
+def usage(program: str) -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:{width}}  {summary}" for name, (summary, _) in COMMANDS.items()]
     first = f"usage: {program} COMMAND [arguments]\n\n"
@@ -225,9 +233,7 @@ def read_stamp() -> dict[str, Any]:
 
 def write_stamp(**changes: object) -> None:
     """Change the stamp in one step, so that a reader never meets half of it."""
-    fresh = STAMP.with_suffix(".new")
-    fresh.write_text(json.dumps({**read_stamp(), **changes}, indent=1), encoding="utf-8")
-    os.replace(fresh, STAMP)
+    put(STAMP, json.dumps({**read_stamp(), **changes}, indent=1).encode())
 
 
 def file_hash(path: Path) -> str:

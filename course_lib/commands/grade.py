@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.commands.grade_says import ProgressLine, Terminated, ended_by_signal, summary
+from course_lib.commands.options import read_options
 from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
@@ -120,11 +121,11 @@ def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int
     if options.candidates:
         _collect(rows, seed, options.candidates)
     if options.gradescope:
-        from course_lib.grading.gradebook.gradescope import results_json
+        from course_lib.grading.gradebook.other_graders import results_json
 
         options.gradescope.write_text(results_json(rows), encoding="utf-8")
     if options.nbgrader:
-        from course_lib.grading.gradebook.nbgrader import write_scores
+        from course_lib.grading.gradebook.other_graders import write_scores
 
         database, assignment = options.nbgrader
         for said in write_scores(rows, Path(database), assignment):
@@ -274,122 +275,43 @@ class _WrongArguments(Exception):
     """An argument that cannot be meant; the message says which."""
 
 
+OPTIONS = """\
+SUBMISSIONS          a folder of notebooks, a folder with one folder for each student, a zip file of
+                     either, or one student's notebook
+--out DIR            where the gradebook goes
+--exercises ID …     the exercises on which everyone is graded, or the numbers of lessons
+--settings FILE      the file of a course of your own, with its exercises and points (course.toml)
+--overrides FILE     points, comments and late days set by hand (default: overrides.toml beside the
+                     settings, or here)
+--seed N             the seed for inputs and shapes (default: a new one, which is printed)
+--notebooks FOLDER   your own exercise notebooks, if you changed them (exercises/)
+--workers N          how many processes to use (default: one per processor)
+--dask ADDRESS       use the cluster of this Dask scheduler instead
+--only [STUDENT …]   grade only these students, separated by spaces or commas (all of SUBMISSIONS if
+                     you name none), and keep everybody else's rows in DIR
+--explain STUDENT EXERCISE
+                     only explain how this verdict came about, with the seed of DIR
+--candidates FOLDER  also collect, without names, the answers that the judge could not explain
+--gradescope FILE    also write the result of a single submission as Gradescope reads it
+                     (results.json)
+--nbgrader DATABASE ASSIGNMENT
+                     also write the points into nbgrader's gradebook (gradebook.db)
+--items FILE         also write the results of a test, question by question, without names (CSV)
+--pretest SUBMISSIONS
+                     with --items: what the same class handed in before the course, to see how much
+                     it gained
+--keep-batches       also write the notebooks that nbval runs to DIR/batches; run one again with
+                     `pytest --nbval-lax --nbval-current-env NOTEBOOK`
+"""
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="course.py grade",
-        description="Grade notebooks. Answers are read as text and never run. If a run was "
-        "stopped, give the same command again, and it continues where it stopped.",
+    about = (
+        "Grade notebooks. Answers are read as text and never run. If a run was stopped, give the "
+        "same command again, and it continues where it stopped."
     )
-    parser.add_argument(
-        "submissions",
-        type=Path,
-        metavar="SUBMISSIONS",
-        help="a folder of notebooks, a folder with one folder for each student, a zip file of "
-        "either, or one student's notebook",
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="where the gradebook goes"
-    )
-    parser.add_argument(
-        "--exercises",
-        nargs="+",
-        metavar="ID",
-        help="the exercises on which everyone is graded, or the numbers of lessons",
-    )
-    parser.add_argument(
-        "--settings",
-        type=Path,
-        metavar="FILE",
-        help="the file of a course of your own, with its exercises and points (course.toml)",
-    )
-    parser.add_argument(
-        "--overrides",
-        type=Path,
-        metavar="FILE",
-        help=(
-            "points, comments and late days set by hand (default: overrides.toml beside the "
-            "settings, or here)"
-        ),
-    )
-    parser.add_argument(
-        "--seed",
-        type=_seed,
-        metavar="N",
-        help="the seed for inputs and shapes (default: a new one, which is printed)",
-    )
-    parser.add_argument(
-        "--notebooks",
-        type=Path,
-        metavar="FOLDER",
-        help="your own exercise notebooks, if you changed them (exercises/)",
-    )
-    _add_where_and_what_for(parser)
-    return parser
-
-
-def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
-    """The options that have no part in the grades."""
-    parser.add_argument(
-        "--workers",
-        type=_count,
-        metavar="N",
-        help="how many processes to use (default: one per processor)",
-    )
-    parser.add_argument(
-        "--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead"
-    )
-    parser.add_argument(
-        "--only",
-        nargs="*",
-        metavar="STUDENT",
-        help="grade only these students, separated by spaces or commas (all of SUBMISSIONS if you "
-        "name none), and keep everybody else's rows in DIR",
-    )
-    parser.add_argument(
-        "--explain",
-        nargs=2,
-        metavar=("STUDENT", "EXERCISE"),
-        help="only explain how this verdict came about, with the seed of DIR",
-    )
-    parser.add_argument(
-        "--candidates",
-        type=Path,
-        metavar="FOLDER",
-        help="also collect, without names, the answers that the judge could not explain",
-    )
-    parser.add_argument(
-        "--gradescope",
-        type=Path,
-        metavar="FILE",
-        help="also write the result of a single submission as Gradescope reads it (results.json)",
-    )
-    parser.add_argument(
-        "--nbgrader",
-        nargs=2,
-        metavar=("DATABASE", "ASSIGNMENT"),
-        help="also write the points into nbgrader's gradebook (gradebook.db)",
-    )
-    parser.add_argument(
-        "--items",
-        type=Path,
-        metavar="FILE",
-        help="also write the results of a test, question by question, without names (CSV)",
-    )
-    parser.add_argument(
-        "--pretest",
-        type=Path,
-        metavar="SUBMISSIONS",
-        help=(
-            "with --items: what the same class handed in before the course, to see how much it "
-            "gained"
-        ),
-    )
-    parser.add_argument(
-        "--keep-batches",
-        action="store_true",
-        help="also write the notebooks that nbval runs to DIR/batches; run one again with "
-        "`pytest --nbval-lax --nbval-current-env NOTEBOOK`",
-    )
+    read = {"seed": _seed, "workers": _count}
+    return read_options("grade", about, OPTIONS, required=("out",), read=read)
 
 
 def _seed(text: str) -> int:

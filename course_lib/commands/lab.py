@@ -7,7 +7,6 @@ was copied from; by it an updated lesson is told from one that the student has w
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import hashlib
 import json
@@ -20,7 +19,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
+from course_lib.commands.options import read_options
+from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY, put
 from course_lib.curriculum import PATHFINDER
 from course_lib.student.unrun_cells import kernels_of
 
@@ -50,7 +50,8 @@ def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
     for name, original in _originals(root):
         text = original.read_bytes()
         print_of_it = _fingerprint(text)
-        if _copied(_never_run(text), mine / name):
+        if not os.path.lexists(mine / name):
+            put(mine / name, _never_run(text))
             noted[name] = print_of_it
         elif noted.setdefault(name, print_of_it) != print_of_it:
             updated.append(f"my/{name}")
@@ -58,7 +59,7 @@ def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
     if runs_in_venv():
         kernels_of(Path(sys.prefix))
     if noted != before:
-        _write_note(mine / NOTE, noted)
+        put(mine / NOTE, json.dumps(noted, indent=1).encode())
     return updated
 
 
@@ -104,20 +105,6 @@ def _never_run(text: bytes) -> bytes:
     return text
 
 
-def _copied(text: bytes, copy: Path) -> bool:
-    """Make a copy, unless something of that name is there."""
-    if os.path.lexists(copy):
-        return False
-    copy.parent.mkdir(exist_ok=True)
-    unfinished = copy.with_name(f".{copy.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(text)
-        os.replace(unfinished, copy)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return True
-
-
 def _fingerprint(text: bytes) -> str:
     """What an author changes in a notebook: its cells, and not what they have printed."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
@@ -137,12 +124,6 @@ def _read_note(note: Path) -> dict[str, str]:
     return {name: each for name, each in known if isinstance(each, str)}
 
 
-def _write_note(note: Path, noted: dict[str, str]) -> None:
-    unfinished = note.with_name(f"{note.name}.{os.getpid()}")
-    unfinished.write_text(json.dumps(noted, indent=1), encoding="utf-8")
-    os.replace(unfinished, note)
-
-
 # --- JupyterLab, opened at the student's copy of the first lesson ---------------------------------
 
 
@@ -155,18 +136,13 @@ import sys
 sys.modules.setdefault("rfc3987_syntax", None)
 from jupyterlab.labapp import main
 main()"""
+OPTIONS = "--no-browser  print the address, and do not open a browser"
 
 
 def main(arguments: list[str]) -> int:
     """Start JupyterLab and stay until it ends or Ctrl-C is pressed."""
-    parser = argparse.ArgumentParser(
-        prog="course.py lab",
-        description="Open JupyterLab at the first lesson.",
-        epilog="Any other option is passed to JupyterLab, e.g. --port 9000.",
-    )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address, and do not open a browser"
-    )
+    parser = read_options("lab", "Open JupyterLab at the first lesson.", OPTIONS)
+    parser.epilog = "Any other option is passed to JupyterLab, e.g. --port 9000."
     options, others = parser.parse_known_args(arguments)
     browser = not options.no_browser and has_screen()
     token = secrets.token_hex(16)

@@ -7,7 +7,6 @@ can be installed on top of each other.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
@@ -17,6 +16,7 @@ import venv
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.commands.options import read_options
 from course_lib.commands.places import REPOSITORY
 
 OLDEST_PYTHON = "3.11"
@@ -75,17 +75,13 @@ HEADER = """\
 # Made by `python3 course.py lock` from pyproject.toml; do not edit.
 # Versions and hashes for every system and Python that the course supports.
 """
+OPTIONS = "--upgrade  move all packages to their newest versions, not only the new packages"
 
 
 def main(arguments: list[str]) -> int:
     """Write every lock, or with --upgrade let versions move to the newest."""
-    parser = argparse.ArgumentParser(prog="course.py lock", description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--upgrade",
-        action="store_true",
-        help="move all packages to their newest versions, not only the new packages",
-    )
-    options = parser.parse_args(arguments)
+    about = __doc__.splitlines()[0]
+    options = read_options("lock", about, OPTIONS).parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         uv = _install_uv(Path(folder))
         for lock in LOCKS:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import platform
 import sys
 from importlib.metadata import distributions
 
 from course_lib.commands import lab
+from course_lib.commands.options import read_options
 from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
+
+OPTIONS = "[COMMAND …]  such as lab or test; lab"
 
 
 def main(arguments: list[str]) -> int:
     """Say what stands; the installing itself is course.py's, before any package is there."""
-    parser = argparse.ArgumentParser(
-        prog="course.py prepare",
-        description="Install what JupyterLab and the lessons need, or what the commands that you "
-        "name need, and open nothing. This is useful for a classroom or an image, or before a "
-        "journey without a network. If everything is already installed, nothing is done.",
+    about = (
+        "Install what JupyterLab and the lessons need, or what the commands that you name need, "
+        "and open nothing. This is useful for a classroom or an image, or before a journey "
+        "without a network. If everything is already installed, nothing is done."
     )
-    parser.add_argument(
-        "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
-    )
-    asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
+    options = read_options("prepare", about, OPTIONS).parse_args(arguments)
+    asked = list(dict.fromkeys(options.command or ["lab"]))
     if not lab.runs_in_venv():
         print(
             f"{sys.prefix} is not the course's .venv, so nothing is installed there: `python3 "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import sys
 from collections.abc import Sequence
@@ -17,62 +16,39 @@ from course_lib.building.release import (
     write_archive,
     write_folder,
 )
+from course_lib.commands.options import read_options
 from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import LESSONS, Lesson
 from course_lib.grading.records import CannotGrade
 from course_lib.wording.words import counted, joined, plural
 
+OPTIONS = """\
+--out DIR          a new or empty folder
+--lessons NN …     only these lessons, such as 05 or 00-07 (lesson 00 is always there)
+--settings FILE    the file of a course of your own: its lessons, exercises, tasks and points
+                   (course.toml)
+--nbgrader         exercises with nbgrader's metadata in their cells
+--exam             for an exam: no hints, and a check says whether an answer is right, not why
+--pretest          with the pretest, exercises/pretest.ipynb
+--posttest         with the posttest, exercises/posttest.ipynb
+--zip              make DIR.zip as well
+"""
+
 
 def main(arguments: list[str]) -> int:
     """Make the bundle; 0 if it is there."""
-    parser = argparse.ArgumentParser(prog="course.py release", description=__doc__)
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="a new or empty folder"
-    )
-    parser.add_argument(
-        "--lessons",
-        nargs="+",
-        default=[],
-        metavar="NN",
-        help="only these lessons, such as 05 or 00-07 (lesson 00 is always there)",
-    )
-    parser.add_argument(
-        "--settings",
-        type=Path,
-        metavar="FILE",
-        help=(
-            "the file of a course of your own: its lessons, exercises, tasks and points "
-            "(course.toml)"
-        ),
-    )
-    parser.add_argument(
-        "--nbgrader", action="store_true", help="exercises with nbgrader's metadata in their cells"
-    )
-    parser.add_argument(
-        "--exam",
-        action="store_true",
-        help="for an exam: no hints, and a check says whether an answer is right, not why",
-    )
-    for name in ("pretest", "posttest"):
-        parser.add_argument(
-            f"--{name}",
-            action="append_const",
-            dest="tests",
-            const=name,
-            help=f"with the {name}, exercises/{name}.ipynb",
-        )
-    parser.add_argument("--zip", action="store_true", help="make DIR.zip as well")
-    options = parser.parse_args(arguments)
+    options = read_options("release", __doc__, OPTIONS, required=("out",)).parse_args(arguments)
     out = options.out.resolve() if not options.out.is_symlink() else options.out.absolute()
     try:
-        project = open_project(REPOSITORY, chosen_lessons(options.lessons))
+        project = open_project(REPOSITORY, chosen_lessons(options.lessons or ()))
         if options.settings:
             if options.lessons:
                 raise BuildError(f"{options.settings} says which lessons; leave --lessons out.")
             _check_packages("--settings")
             project = with_settings(project, options.settings)
-        tests = _tests(project, options.tests or ())
+        asked = [name for name in ("pretest", "posttest") if getattr(options, name)]
+        tests = _tests(project, asked)
         release = make_release(project, options.nbgrader, options.exam, tests)
         archive = out.with_name(out.name + ".zip") if options.zip else None
         if archive:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -12,9 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import progress
+from course_lib.commands.options import read_options
 from course_lib.commands.places import HOME, NOTEBOOKS, REPOSITORY
 
 SECONDS_PER_CELL = 300
+OPTIONS = f"""\
+[LESSON …]           number, name or path of a notebook; all
+--out DIR            where executed copies go (executed/)
+--timeout SECONDS    how long one cell may take ({SECONDS_PER_CELL})
+"""
 
 
 @dataclass(frozen=True)
@@ -34,13 +39,15 @@ class LessonRun:
 
 def main(arguments: list[str]) -> int:
     """Run the lessons that were named, or all; 0 if every one ran through."""
-    options = _parser().parse_args(arguments)
+    about = "Run lessons from top to bottom and report on each."
+    parser = read_options("run", about, OPTIONS, read={"timeout": int}, timeout=SECONDS_PER_CELL)
+    options = parser.parse_args(arguments)
     try:
-        paths = [_find(name) for name in options.lessons] or sorted(NOTEBOOKS.glob("*.ipynb"))
+        paths = [_find(name) for name in options.lesson] or sorted(NOTEBOOKS.glob("*.ipynb"))
     except LookupError as problem:
         print(problem.args[0], file=sys.stderr)
         return 2
-    out = Path(options.out).resolve() if options.out else HOME / "executed"
+    out = options.out.resolve() if options.out else HOME / "executed"
     width = max((len(path.stem) for path in paths), default=6)
     print(f"{'lesson':{width}}  cells  seconds  ran on    result", flush=True)
     outcomes = []
@@ -154,21 +161,3 @@ def _find(name: str) -> Path:
             return lesson
     names = ", ".join(lesson.stem for lesson in lessons)
     raise LookupError(f"There is no lesson {name!r}; there are {names}.")
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="course.py run", description="Run lessons from top to bottom and report on each."
-    )
-    parser.add_argument(
-        "lessons", nargs="*", metavar="LESSON", help="number, name or path of a notebook; all"
-    )
-    parser.add_argument("--out", metavar="DIR", help="where executed copies go (executed/)")
-    parser.add_argument(
-        "--timeout",
-        type=int,
-        default=SECONDS_PER_CELL,
-        metavar="SECONDS",
-        help=f"how long one cell may take ({SECONDS_PER_CELL})",
-    )
-    return parser

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from course_lib.commands import environments
+from course_lib.commands.options import read_options
 from course_lib.commands.places import REPOSITORY
 from course_lib.host import newer_packages
 
@@ -24,6 +24,17 @@ STEP_SECONDS = 3600  # a step that takes longer hangs
 PYTHON = sys.executable
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of NumPy's products
 Command = list[str]
+OPTIONS = """\
+--all                  the slow ones too (some thirty minutes)
+--long                 all tests, and more cases of the same kinds (takes hours)
+--live-cells           only the book's live cells in a browser, with Pyodide from the address that
+                       the published pages use
+--colab-freeze FILE    only the tests with Colab's versions, taken from Colab's own `pip freeze`
+--upstream [BOUND …]   only the tests that show whether the course works with the newest Numba,
+                       numba-cuda, numba-cuda-mlir and NumPy, in a separate environment; a bound
+                       such as 'numpy<2.5' keeps a package at an older version
+--pre                  with --upstream: pre-releases, too
+"""
 
 
 @dataclass(frozen=True)
@@ -39,39 +50,8 @@ class TestStep:
 
 def main(arguments: list[str]) -> int:
     """Run the steps, all of them even where one fails; 0 if none did."""
-    parser = argparse.ArgumentParser(
-        prog="course.py test",
-        description="Run the fast tests; any other argument is passed to pytest, e.g. -k tiled.",
-    )
-    parser.add_argument(
-        "--all", action="store_true", help="the slow ones too (some thirty minutes)"
-    )
-    parser.add_argument(
-        "--long",
-        action="store_true",
-        help="all tests, and more cases of the same kinds (takes hours)",
-    )
-    parser.add_argument(
-        "--live-cells",
-        action="store_true",
-        help="only the book's live cells in a browser, with Pyodide from the address that the "
-        "published pages use",
-    )
-    parser.add_argument(
-        "--colab-freeze",
-        type=Path,
-        metavar="FILE",
-        help="only the tests with Colab's versions, taken from Colab's own `pip freeze`",
-    )
-    parser.add_argument(
-        "--upstream",
-        nargs="*",
-        metavar="BOUND",
-        help="only the tests that show whether the course works with the newest Numba, numba-cuda, "
-        "numba-cuda-mlir and NumPy, in a separate environment; a bound such as 'numpy<2.5' "
-        "keeps a package at an older version",
-    )
-    parser.add_argument("--pre", action="store_true", help="with --upstream: pre-releases, too")
+    about = "Run the fast tests; any other argument is passed to pytest, e.g. -k tiled."
+    parser = read_options("test", about, OPTIONS)
     options, others = parser.parse_known_args(arguments)
     if options.upstream is not None:
         return upstream_lane(options.upstream, options.pre)

@@ -33,11 +33,17 @@ def with_machine_code(task: Task, kernel: Any, report: Report) -> Report:
         return _not_yet(task, report, found)
     if compiled.mix is None:
         return replace(report, note=skipped + "No disassembler is installed here.")
-    each = compiled.over_a_tile(task.multiply_adds)
-    if compiled.spill_store_bytes or each is None or each > task.instructions:
-        return _not_yet(task, report, _too_many(task, compiled, each))
+    per_multiply_add = compiled.over_a_tile(task.multiply_adds)
+    if (
+        compiled.spill_store_bytes
+        or per_multiply_add is None
+        or per_multiply_add > task.instructions
+    ):
+        return _not_yet(task, report, _too_many(task, compiled, per_multiply_add))
     return replace(
-        report, note=f"On sm_75: {each:.2f} instructions for each multiply-add, over a whole tile."
+        report,
+        note=f"On sm_75: {per_multiply_add:.2f} instructions for each multiply-add, over a whole "
+        "tile.",
     )
 
 
@@ -47,11 +53,13 @@ def _not_yet(task: Task, report: Report, found: Finding) -> Report:
     return replace(made, tried=report.tried, counts=report.counts, launched=report.launched)
 
 
-def _too_many(task: Task, compiled: machine_code.CompileReport, each: float | None) -> Finding:
+def _too_many(
+    task: Task, compiled: machine_code.CompileReport, per_multiply_add: float | None
+) -> Finding:
     """What stands in the way of a lean loop: a copy in a loop, spills, or too many instructions."""
     assert compiled.mix is not None
     line = _busiest_line(compiled)
-    if each is None:
+    if per_multiply_add is None:
         message = say(
             "The machine code has {loops} in the loop over tiles, beside the one that multiplies, "
             "so the instructions of a whole tile cannot be counted.",
@@ -70,7 +78,7 @@ def _too_many(task: Task, compiled: machine_code.CompileReport, each: float | No
         message = say(
             "The result is right. On sm_75 it takes {each} instructions for each multiply-add over "
             "a whole tile, and {most} are asked for. In a trip of the hot loop: {mix}.",
-            each=f"{each:.2f}",
+            each=f"{per_multiply_add:.2f}",
             most=f"{task.instructions:g}",
             mix=str(compiled.mix),
         )
@@ -90,7 +98,11 @@ def _hint(task: Task, compiled: machine_code.CompileReport) -> str:
 
 def _busiest_line(compiled: machine_code.CompileReport) -> int | None:
     """The line of the source that most of the hot loop's multiply-adds come from."""
-    lines = [each.line for each in compiled.loop if each.multiply_adds and each.line]
+    lines = [
+        instruction.line
+        for instruction in compiled.loop
+        if instruction.multiply_adds and instruction.line
+    ]
     return max(set(lines), key=lines.count, default=None)
 
 

@@ -58,7 +58,7 @@ def vote(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None
         lanes.put(result, np.repeat(ballot, WARP).astype(np.uint32))
     some, every = held.any(axis=1), (held | ~active).all(axis=1)
     verdicts = {"EQ": every | ~some, "ALL": every}
-    verdict = next((verdicts[each] for each in how if each in verdicts), some)
+    verdict = next((verdicts[modifier] for modifier in how if modifier in verdicts), some)
     lanes.set_predicate(out, np.repeat(verdict, WARP))
 
 
@@ -73,7 +73,7 @@ def to_uniform(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -
 
 def reduce(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """REDUX: one result from the active lanes of a warp."""
-    name = next((each for each in how if each in _REDUCE), "SUM")
+    name = next((modifier for modifier in how if modifier in _REDUCE), "SUM")
     signed = "S32" in how
     read = lanes.signed(given[1]) if signed else lanes.integer(given[1]).astype(np.int64)
     rows = np.broadcast_to(read, (lanes.count,)).reshape(-1, WARP)

@@ -99,7 +99,7 @@ def function(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> 
         value = _FUNCTIONS[name](high.view(np.float64)).view(np.uint64)
         lanes.put(result, (value >> np.uint64(32)).astype(np.uint32))
         return
-    name = next((each for each in how if each in _FUNCTIONS), "")
+    name = next((modifier for modifier in how if modifier in _FUNCTIONS), "")
     if not name:
         raise NotFollowed(f"MUFU.{'.'.join(sorted(how))}")
     x = lanes.float32(source)
@@ -112,7 +112,7 @@ def may_divide(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -
     """FCHK: whether a quotient needs the slow way: where numbers are very large or small."""
     out, a, b = given
     left, right = lanes.float32(a), lanes.float32(b)
-    exponents = [np.frexp(np.abs(each.astype(np.float64)))[1] for each in (left, right)]
+    exponents = [np.frexp(np.abs(operand.astype(np.float64)))[1] for operand in (left, right)]
     strange = ~np.isfinite(left) | ~np.isfinite(right) | (right == 0)
     apart = exponents[0] - exponents[1]
     slow = strange | (np.abs(apart) > 125) | (np.abs(exponents[1]) > 125)
@@ -223,8 +223,8 @@ def pack_halves(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) 
     """F2FP: two float32 as two 16-bit floats in one word."""
     result, high, low, *_ = given
     words = []
-    for each in (high, low):
-        value = lanes.float32(each)
+    for operand in (high, low):
+        value = lanes.float32(operand)
         if "BF16" in how:
             bits = value.view(np.uint32).astype(np.uint64)
             odd = (bits >> np.uint64(16)) & np.uint64(1)

@@ -267,7 +267,7 @@ def _update(
     """Carry out an atomic for each lane; the values that the lanes found."""
     if "POPC" in how:  # one more for each lane
         operands, how = [np.ones(len(targets), cells.dtype)], frozenset({"ADD"})
-    name = next((each for each in _COMBINE if each in how), "")
+    name = next((modifier for modifier in _COMBINE if modifier in how), "")
     if name and unused:
         _COMBINE[name].at(cells, targets, operands[0])  # type: ignore[attr-defined]
         return operands[0]

@@ -25,7 +25,7 @@ _STEPS = {"16816": 16, "1688": 8, "1684": 4}
 def multiply(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """D = A B + C for 16 x 8 results in float32, of float16, bfloat16 or TF32."""
     result, a, b, c = [operand for operand in given if not isinstance(operand, Predicate)][:4]
-    steps = next((_STEPS[each] for each in how if each in _STEPS), 0)
+    steps = next((_STEPS[modifier] for modifier in how if modifier in _STEPS), 0)
     if not steps or "F32" not in how or not isinstance(a, Register) or not isinstance(b, Register):
         raise NotFollowed(f"HMMA.{'.'.join(sorted(how))}")
     read = _reader(lanes, how)

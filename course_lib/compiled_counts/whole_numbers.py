@@ -71,7 +71,7 @@ def add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     if "64" in how:
         return add_64(lanes, given)
     outs, (result, *parts) = results_first(given)
-    total = _carries(lanes, [each for each in parts if isinstance(each, Predicate)])
+    total = _carries(lanes, [operand for operand in parts if isinstance(operand, Predicate)])
     for part in parts:
         if not isinstance(part, Predicate):
             total = total + lanes.term(part)
@@ -131,8 +131,8 @@ def multiply_add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand])
 def shifted_add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """LEA: (a << s) + b; with HI the upper word of (a with its upper half << s), and b."""
     outs, (result, a, b, *rest) = results_first(given)
-    ins = [each for each in rest if isinstance(each, Predicate)]
-    rest = [each for each in rest if not isinstance(each, Predicate)]
+    ins = [operand for operand in rest if isinstance(operand, Predicate)]
+    rest = [operand for operand in rest if not isinstance(operand, Predicate)]
     shift = lanes.integer(rest[-1])[0] if rest else np.uint32(0)
     low = lanes.integer(a).astype(np.uint64)
     if "HI" not in how:
@@ -152,7 +152,7 @@ def logic(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> Non
     """LOP3: any function of three words, bit by bit, as a table of eight bits."""
     outs, (result, a, b, c, table, *_) = results_first(given)
     assert isinstance(table, WrittenNumber)
-    words = [lanes.integer(each) for each in (a, b, c)]
+    words = [lanes.integer(operand) for operand in (a, b, c)]
     found = _by_table(table.bits, words, np.uint32(0xFFFFFFFF))
     lanes.put(result, np.broadcast_to(found, (lanes.count,)))
     if outs:
@@ -177,7 +177,7 @@ def _by_table(table: int, words: Sequence[np.ndarray], ones: Any) -> np.ndarray:
 def predicate_logic(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """PLOP3: two functions of three predicates."""
     first, second, a, b, c, *tables = given
-    words = [lanes.predicate(each) for each in (a, b, c)]
+    words = [lanes.predicate(operand) for operand in (a, b, c)]
     results = []
     for table in tables[:2]:
         assert isinstance(table, WrittenNumber)
@@ -189,7 +189,7 @@ def predicate_logic(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operan
 def compare(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """ISETP: compare, join with a predicate; EX goes on from the lower words' result."""
     first, second, a, b, join, *below = given
-    name = next(each for each in how if each in COMPARE)
+    name = next(modifier for modifier in how if modifier in COMPARE)
     read = lanes.integer if "U32" in how else lanes.signed
     left, right = read(a), read(b)
     if how & WIDE:
@@ -212,7 +212,7 @@ def set_compared(
     other: np.ndarray,
 ) -> None:
     """Join a comparison's result with a predicate, and write it and its opposite."""
-    together = next((JOIN[each] for each in how if each in JOIN), np.logical_and)
+    together = next((JOIN[modifier] for modifier in how if modifier in JOIN), np.logical_and)
     values = together(result, other), together(~result, other)
     for out, value in zip(outs, values, strict=True):
         lanes.set_predicate(out, value)
@@ -392,7 +392,7 @@ def register_to_predicates(lanes: LaneRegisters, how: Modifiers, given: Sequence
     _, source, mask = given
     if how - {"B0", "B1", "B2", "B3"}:
         raise NotFollowed(f"R2P.{'.'.join(sorted(how))}")
-    byte = next((int(each[1]) for each in how if each.startswith("B")), 0)
+    byte = next((int(modifier[1]) for modifier in how if modifier.startswith("B")), 0)
     word, chosen = lanes.integer(source) >> np.uint32(8 * byte), int(lanes.integer(mask)[0])
     for number in range(7):
         if chosen >> number & 1:

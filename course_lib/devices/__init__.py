@@ -224,7 +224,7 @@ def device(name: str | Device) -> Device:
     """
     if isinstance(name, Device):
         return name
-    by_folded_name = {each.casefold(): each for each in DEVICES}
+    by_folded_name = {device_name.casefold(): device_name for device_name in DEVICES}
     folded = str(name).strip().casefold()
     if folded in by_folded_name:
         return DEVICES[by_folded_name[folded]]

@@ -77,11 +77,11 @@ def at_its_mapping(
     if cost.code not in OF_LANES or cost.severity != "error":
         return cost
     edit = Search(launcher, trials, steps=STEPS_OF_COSTS).without_cost(cost.code, exact)
-    if edit is None or edit.line == cost.line:
+    if edit is None or cost.line in edit.lines:
         return cost
     said = tell.says("shows elsewhere", line=Line(cost.line or 0), seen=cost.message)
     message = tell.says("one change for a cost", seen=said, says=said_of(edit)[0])
-    return replace(cost, message=message, line=edit.line, other_line=cost.line)
+    return replace(cost, message=message, line=edit.line)
 
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
@@ -128,7 +128,7 @@ class CauseSearch:
         line = self.line_of_index() if self.seen.code in OUTSIDE else None
         if line and self.seen.line not in (line, None):
             seen = tell.says("shows elsewhere", line=Line(self.seen.line), seen=self.seen.message)
-            return replace(self.seen, message=seen, line=line, other_line=self.seen.line)
+            return replace(self.seen, message=seen, line=line)
         return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
 
     def line_of_index(self) -> int | None:

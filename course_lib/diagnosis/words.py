@@ -186,9 +186,7 @@ tell = Words(
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
         "shows elsewhere": Wording("", "{seen} The effect becomes visible at {line}."),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
-        "one change for a cost": Wording(
-            "", "{seen} One change in this line would avoid this: {says}."
-        ),
+        "one change for a cost": Wording("", "{seen} One change here would avoid this: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
         # --- A number in an answer that stands for a size, or limits one. ---
         "loop": Wording(

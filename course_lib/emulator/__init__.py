@@ -25,7 +25,6 @@ from course_lib.emulator.profile.profile import (
     SharedArrayUse,
     StaleRead,
     TracedAccess,
-    TracedStatement,
 )
 from course_lib.emulator.state.hopper import TensorMap
 
@@ -50,7 +49,6 @@ __all__ = [
     "StaleRead",
     "TensorMap",
     "TracedAccess",
-    "TracedStatement",
     "applied",
     "copies_of",
     "device_function",

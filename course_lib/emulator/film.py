@@ -176,8 +176,7 @@ def _touch(access: Access, memory: Memory) -> MemoryOperation:
     Of several lanes that write one cell at once, all show the value that won.
     """
     space, allocation = access.mask.space, access.allocation
-    lanes = _lanes(access.mask)
-    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    cells, lanes = access.first_cells
     places = np.broadcast_to(memory.place(allocation, access.cell), space.shape).reshape(-1)
     indices = np.stack(np.unravel_index(cells, allocation.shape or (1,)), axis=1)
     return MemoryOperation(

@@ -1,34 +1,38 @@
-"""Prepares a launch on the emulator: checks grid, block and arguments, as a GPU's driver would."""
+"""Launches on the emulator: checked as a GPU's driver would, or for the numbers alone."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
 from course_lib.emulator.arguments import as_declared, types_of_arguments
-from course_lib.emulator.budget import Budget
+from course_lib.emulator.budget import (
+    MAX_SHARED_BYTES,
+    Budget,
+    EmulationOptions,
+    LaunchShape,
+    StepCounter,
+    Triple,
+    too_much_shared,
+)
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.infer import all_typings, infer, static_shared_bytes
+from course_lib.emulator.inference.infer import infer, static_shared_bytes
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import Kernel, holds
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.language.signatures import types_of_numba
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.machine.given_values import HandedValues
 from course_lib.emulator.observers.limits import LimitNotes
-from course_lib.emulator.options import (
-    MAX_SHARED_BYTES,
-    EmulationOptions,
-    LaunchShape,
-    Triple,
-    too_much_shared,
-)
 from course_lib.emulator.profile.profile import Profile
 from course_lib.emulator.run import Run
+from course_lib.emulator.state.indices import Fault
+from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.memory import Allocation, Memory
 from course_lib.wording.sentences import say
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -66,8 +70,7 @@ def emulate(
         counters: whether to count memory traffic, FLOPs and branches.
         races: whether to look for races.
         trace: whether to keep every single access ("global": those to the arrays that were passed
-            in, which costs far less), and which lanes ran each statement (small
-            launches only).
+            in, which costs far less); small launches only.
         stream: whether to keep the cache lines asked for, for the cache model.
         outputs: parameters whose contents count as undefined until the kernel writes them.
         budget: bounds on steps and memory.
@@ -131,7 +134,8 @@ class Emulation:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
         parts = configuration if isinstance(configuration, tuple) else (configuration,)
         if not 2 <= len(parts) <= 4:
-            raise rejection("invalid-launch", "A launch needs kernel[grid, block].", None)
+            message = "A launch needs its grid and its block: kernel[grid, block](…)."
+            raise rejection("invalid-launch", message, None)
         size = int(parts[3]) if len(parts) == 4 else 0
         return ConfiguredKernel(self, parts[0], parts[1], size)
 
@@ -145,7 +149,7 @@ class Emulation:
 
     def function_at(self, line: int | None) -> Kernel:
         """The function that has a line which a finding names: the kernel, or one that it calls."""
-        reached = (each for typing in self.typings.values() for each in all_typings(typing, set()))
+        reached = (each for typing in self.typings.values() for each in typing.functions)
         for kernel in (self.kernel, *(typing.kernel for typing in reached)):
             if holds(kernel.tree, line):
                 return kernel
@@ -229,10 +233,8 @@ class ConfiguredKernel:
             arguments = (*arguments[:named], arguments[named:])
         typing = emulation.typing_for(types_of_arguments(emulation.kernel, arguments))
         shape = LaunchShape(self.grid, self.block, self.dynamic_shared_bytes)
-        run = Run(
-            typing, arguments, shape, emulation.options, emulation.observers, emulation.limits
-        )
-        run.handed = emulation.handed
+        listening = emulation.observers, emulation.limits, emulation.handed
+        run = Run(typing, arguments, shape, emulation.options, *listening)
         # Whatever NumPy would warn of (overflow, 0/0) is ordinary arithmetic on a GPU.
         with np.errstate(all="ignore"):
             return run.execute()
@@ -240,6 +242,10 @@ class ConfiguredKernel:
 
 def _triple(sizes: Any, name: str) -> Triple:
     parts = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes,)
+    if any(isinstance(part, float | np.floating) for part in parts):
+        message = "The {what} must be whole numbers, but it is {dimensions}."
+        hint = "The operator // divides integers. math.ceil rounds up."
+        raise rejection("invalid-launch", message, None, hint, what=name, dimensions=repr(sizes))
     whole = all(isinstance(part, int | np.integer) and part > 0 for part in parts)
     if not 1 <= len(parts) <= 3 or not whole:
         raise rejection(
@@ -258,3 +264,77 @@ def _triple(sizes: Any, name: str) -> Triple:
 
 def _product(sizes: Triple) -> str:
     return "x".join(str(size) for size in sizes if size > 1) or "1"
+
+
+# --- For the numbers alone: nothing is counted, and no fault is told ------------------------------
+
+
+class OutsideNotes(Observer):
+    """In which copy of a launch a lane leaves an array."""
+
+    def __init__(self, copies: int) -> None:
+        self.outside = np.zeros(copies, bool)
+        self.first = 0
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self.first = space.first_block[0]
+        self.count = space.blocks[0]
+
+    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
+        if fault.kind == "outside" and fault.lanes is not None:
+            lanes = fault.lanes.array
+            rows = np.True_ if lanes is None else lanes.any(axis=(1, 2, 3, 4, 5))
+            self.outside[self.first : self.first + self.count] |= rows
+
+
+class _Unwatched(Run):
+    notes_writes = False
+    only: tuple[int, int] | None = None  # the one block (x, y) that runs, with every z
+
+    def run_all(self) -> None:
+        if self.only is None:
+            super().run_all()
+            return
+        (x, y), (wide, high, copies) = self.only, self.shape.grid
+        threads = self.shape.block[::-1]
+        step = max(1, self._lanes_at_once() // prod(threads))
+        for first in range(0, copies, step):
+            blocks = (min(step, copies - first), 1, 1)
+            space = LaneSpace((copies, high, wide), (first, y, x), blocks, threads, self.shape.rows)
+            self._run_space(space, self.steps)
+
+    def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
+        return iter(())
+
+    def run_for_numbers(self) -> int:
+        """Run all blocks; how many steps that took.
+
+        Raises BudgetExceeded if there are not enough.
+        """
+        self.steps = StepCounter(self.options.budget)
+        with np.errstate(all="ignore"):
+            self.run_all()
+        self.memory.copy_back()
+        return self.options.budget.steps - self.steps.left
+
+
+def typing_for(kernel: Kernel, arguments: Sequence[Any]) -> Typing:
+    """A kernel's types for these arguments. Raises KernelRejected as Numba's compiler would."""
+    return infer(kernel, types_of_arguments(kernel, tuple(arguments)))
+
+
+def run_unwatched(
+    typing: Typing,
+    arguments: Sequence[Any],
+    shape: LaunchShape,
+    options: EmulationOptions,
+    notes: Sequence[Observer] = (),
+    only: tuple[int, int] | None = None,
+) -> int:
+    """Launch a kernel whose types are known; the arrays are changed. Returns the steps taken.
+
+    With `only`, no block but that one, (x, y), runs, with every z of the grid.
+    """
+    run = _Unwatched(typing, arguments, shape, options, notes)
+    run.only = only
+    return run.run_for_numbers()

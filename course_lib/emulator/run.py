@@ -5,17 +5,23 @@ import enum
 import math
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
-from functools import partial
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
 
-from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
+from course_lib.emulator.budget import (
+    MAX_SHARED_BYTES,
+    BudgetExceeded,
+    EmulationOptions,
+    LaunchShape,
+    OpenLoop,
+    StepCounter,
+    too_much_shared,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.library_functions import STATE
 from course_lib.emulator.inference.infer import (
-    all_typings,
     bytes_per_lane,
     declared_arrays,
     device_arrays,
@@ -32,7 +38,12 @@ from course_lib.emulator.machine.events import (
     Observers,
 )
 from course_lib.emulator.machine.expressions import prepared
-from course_lib.emulator.machine.given_values import EitherRounding, HandedValues, Instead
+from course_lib.emulator.machine.given_values import (
+    EitherRounding,
+    GivenToLaunch,
+    HandedValues,
+    Instead,
+)
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.machine.schedule import Schedule, Unit, warps, warps_of_blocks
 from course_lib.emulator.machine.statements import run_block
@@ -49,20 +60,13 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
-from course_lib.emulator.observers.missing_barriers import one_for_each_barrier
 from course_lib.emulator.observers.narrowed_float64 import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
-from course_lib.emulator.observers.race_findings import RaceNotes
+from course_lib.emulator.observers.race_findings import RaceNotes, one_for_each_barrier
 from course_lib.emulator.observers.races import BlockRaces, RaceDetector
 from course_lib.emulator.observers.serial_work import WaitNotes, waiting
 from course_lib.emulator.observers.tracing import Output, Tracer, Unwritten
 from course_lib.emulator.observers.values_in_text import float64_sources
-from course_lib.emulator.options import (
-    MAX_SHARED_BYTES,
-    EmulationOptions,
-    LaunchShape,
-    too_much_shared,
-)
 from course_lib.emulator.profile.counters import Counters
 from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
@@ -101,7 +105,8 @@ class Run:
         shape: LaunchShape,
         options: EmulationOptions,
         observers: Iterable[Observer],
-        limits: LimitNotes | None,
+        limits: LimitNotes | None = None,
+        handed: HandedValues | None = None,
     ) -> None:
         self.typing = typing
         self.kernel = typing.kernel
@@ -111,24 +116,25 @@ class Run:
         self._check_shared_memory()
         named = zip(self.kernel.parameters, arguments, strict=True)
         self.values = [self._value(name, value) for name, value in named]
-        self.captured = {
+        captured = {
             each: self.memory.captured(name, each.fetch(), each.give_back)
             for each, name in device_arrays(typing).items()
         }
+        self.given = GivenToLaunch(
+            self.values, captured, shape.dynamic_shared_bytes, options.cluster, handed=handed
+        )
         self.names = ThreadNames(shape.grid, shape.block)
         self.findings = NotedFindings()
         self.may_be_written = self._written_allocations()
-        typings = list(all_typings(typing, set()))
-        self.waits_for_others = any(part.waits_for_others for part in typings)
-        self.uses_engine = any(part.uses_engine for part in typings)
-        self.is_grid_wide = any(part.meets_grid for part in typings)
+        self.waits_for_others = any(part.waits_for_others for part in typing.functions)
+        self.uses_engine = any(part.uses_engine for part in typing.functions)
+        self.is_grid_wide = any(part.meets_grid for part in typing.functions)
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
-        self.instead: Instead | None = None
-        self.handed: HandedValues | None = None
-        self.products = EitherRounding(options.seed) if options.either_rounding else None
+        if options.either_rounding:
+            self.given.products = EitherRounding(options.seed)
         self._make_observers(observers, limits)
-        views = [*_views_in(self.values), *self.captured.values()]
+        views = [*_views_in(self.values), *captured.values()]
         self.array_types = {str(view.allocation.dtype) for view in views}
         if self.meter:
             arrays = [(view.name, view) for view in views]
@@ -142,7 +148,7 @@ class Run:
         """Who listens to this launch: what the options ask for, and then the others."""
         options = self.options
         note = self.findings.note
-        trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
+        trees = tuple(typing.kernel.tree for typing in self.typing.functions)
         arrays = self.memory.arguments.items()
         generators = {name for name, array in arrays if array.dtype == STATE}
         numbers = zip(self.kernel.parameters, self.values, strict=True)
@@ -187,11 +193,12 @@ class Run:
     def repeated(self, instead: Instead) -> Self:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""
         again = copy.copy(self)
-        again.findings, again.shared, again.instead = NotedFindings(), {}, instead
+        again.findings, again.shared = NotedFindings(), {}
+        products = self.given.products and EitherRounding(self.options.seed)
+        again.given = replace(self.given, instead=instead, products=products)
         again.faults = Faults(again.names, again.findings.note, again.options.costs)
         again.output = Output(again.options.budget.printed_lines)
         again.observers = Observers([again.faults, again.output])
-        again.products = again.products and EitherRounding(self.options.seed)
         return again
 
     def _check_shared_memory(self) -> None:
@@ -324,15 +331,18 @@ class Run:
         self.observers.begin(space, memory)
         try:
             order = seed if self.options.schedule == "shuffled" else None
-            Schedule(space, self._units(memory, steps), self.observers, self.engine, order).run()
+            Schedule(self._units(space, steps), self.engine, order).run()
         finally:
             self.engine.tell_unawaited()
             self.observers.end()
             self._note_shared_arrays(memory)
 
-    def _units(self, memory: Memory, steps: StepCounter) -> Iterable[Unit]:
+    def _units(self, space: LaneSpace, steps: StepCounter) -> Iterable[Unit]:
         """What runs together: all lanes, or those of a warp."""
-        space, machine = memory.space, partial(self.machine, memory, steps=steps)
+
+        def machine(active: Mask) -> Machine:
+            return Machine(self.typing, self.given, active, steps, self.engine, run_block, prepared)
+
         if self.waits_for_others:
             return warps_of_blocks(space, machine)
         if self.options.schedule == "lockstep":
@@ -350,30 +360,9 @@ class Run:
                 ),
             )
 
-    def machine(self, memory: Memory, active: Mask, steps: StepCounter) -> Machine:
-        machine = Machine(
-            active.space,
-            memory,
-            self.typing,
-            self.values,
-            active,
-            self.observers,
-            steps,
-            self.options.budget,
-            self.shape.dynamic_shared_bytes,
-            self.instead,
-            self.captured,
-            engine=self.engine,
-            cluster=self.options.cluster,
-            run_block=run_block,
-            prepared=prepared,
-        )
-        machine.products, machine.unit.handed = self.products, self.handed
-        return machine
-
     def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
-        typings = tuple(all_typings(self.typing, set()))
+        typings = self.typing.functions
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         findings = one_for_each_barrier(findings, [typing.kernel.tree for typing in typings])
         if self.meter:
@@ -406,7 +395,6 @@ class Run:
             output=self.output.lines,
             unkept_lines=self.output.unkept,
             trace=self.tracer.accesses if self.tracer else [],
-            activity=self.tracer.statements if self.tracer else [],
             stream=self.stream.finish() if self.stream else None,
             counted=self.meter is not None,
             finished=finished,

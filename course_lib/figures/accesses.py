@@ -28,9 +28,11 @@ def matrix_reads(
     maps = {name: np.atleast_2d(np.asarray(found[name])) for name in names}
     verb = {"load": "loaded", "store": "stored"}.get(kind, "accessed")
     width = 710 / len(names) - 24
-    most = max(1, *(int(each.max()) for each in maps.values()))
-    cells = [min((width - 43) / each.shape[1], 250 / each.shape[0], 44) for each in maps.values()]
-    tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
+    most = max(1, *(int(matrix.max()) for matrix in maps.values()))
+    cells = [
+        min((width - 43) / matrix.shape[1], 250 / matrix.shape[0], 44) for matrix in maps.values()
+    ]
+    tall = max(cell * matrix.shape[0] for cell, matrix in zip(cells, maps.values(), strict=True))
     scene = Scene(720, tall + 84)
     for place, ((name, found_here), cell) in enumerate(zip(maps.items(), cells, strict=True)):
         rows, columns = found_here.shape
@@ -88,8 +90,9 @@ def _how_often(counts: np.ndarray, verb: str) -> str:
 
 def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
     told = "; ".join(
-        f"{name}, {each.shape[0]} by {each.shape[1]}: " + _how_often(each, verb).replace("\n", ", ")
-        for name, each in maps.items()
+        f"{name}, {matrix.shape[0]} by {matrix.shape[1]}: "
+        + _how_often(matrix, verb).replace("\n", ", ")
+        for name, matrix in maps.items()
     )
     return f"How often each element of global memory is {verb}. {told}."
 
@@ -269,7 +272,7 @@ def _first_lanes(piece: Piece) -> str:
     found = [np.argwhere(piece.map == lane) for lane in range(3)]
     if not all(map(len, found)):
         return "fewer than three lanes"
-    (y0, x0), (y1, x1), (y2, x2) = (each[0] for each in found)
+    (y0, x0), (y1, x1), (y2, x2) = (places[0] for places in found)
     sides = []
     for lane, y, x in ((1, y1, x1), (2, y2, x2)):
         side = "a row" if y == y0 else "a column" if x == x0 else "neither row nor column"

@@ -139,8 +139,8 @@ def block_tiles(
     scene = Scene(720, grids["C"].bottom + 10)
     # By matrix, the tiles that are needed, and whether they are now.
     needed: dict[str, dict[tuple[int, ...], bool]] = {
-        "A": {(block[1], each): step in (None, each) for each in range(steps)},
-        "B": {(each, block[0]): step in (None, each) for each in range(steps)},
+        "A": {(block[1], k_step): step in (None, k_step) for k_step in range(steps)},
+        "B": {(k_step, block[0]): step in (None, k_step) for k_step in range(steps)},
         "C": {(block[1], block[0]): True},
     }
     for (name, grid), size in zip(grids.items(), ((high, deep), (deep, wide), (high, wide)),

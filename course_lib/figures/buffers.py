@@ -96,7 +96,7 @@ def story_of(name: str, profile: Any, steps: int, along: Mapping[str, int]) -> S
     for access in traced(profile):
         reader.take(access)
     reader.finish()
-    tiles = [each for each in reader.tiles.values() if each.read[0] >= 0 and each.here >= 0]
+    tiles = [tile for tile in reader.tiles.values() if tile.read[0] >= 0 and tile.here >= 0]
     if not tiles:
         raise ValueError(f"{name} has no tiles in shared memory.")
     buffers: list[int] = []
@@ -158,7 +158,7 @@ class _Reader:
 
     def _store(self, access: Any, mine: np.ndarray, count: int) -> None:
         """What was asked for first is stored first."""
-        tile = next((each for each in self.tiles.values() if each.waiting > 0), None)
+        tile = next((tile for tile in self.tiles.values() if tile.waiting > 0), None)
         if tile is not None:
             self._fill(tile, access, mine, count)
             tile.here = self.time + 1
@@ -218,7 +218,7 @@ def _words(story: Story) -> str:
     for tile in story.tiles[1:]:
         beside = story.beside(tile)
         if beside:
-            others = joined(f"tile {each}" for each in beside)
+            others = joined(f"tile {number}" for number in beside)
             verb = "is" if len(beside) == 1 else "are"
             told.append(f"Tile {tile.number} is on its way while {others} {verb} read.")
         else:

@@ -60,7 +60,7 @@ def line_counters(
         scene.text(54, y, shortened(text, room), "small mono")
     for place, name in enumerate(counters):
         alike = [values[counter] for counter in counters if _unit(counter) == _unit(name)]
-        most = max([1, *(value for each in alike for value in each.values())])
+        most = max([1, *(value for counts in alike for value in counts.values())])
         x = first + place * _COLUMN
         title = _TITLES.get(name) or textwrap.fill(name.replace("_", " "), 12)
         scene.lines(x + 4, 12, title.split("\n"), "small bold", 15)
@@ -99,7 +99,7 @@ def _spans(source: str, name: str) -> tuple[range, range]:
     with contextlib.suppress(SyntaxError):
         for node in ast.walk(ast.parse(textwrap.dedent(source))):
             if isinstance(node, ast.FunctionDef) and node.name == name:
-                above = [each.lineno for each in node.decorator_list]
+                above = [decorator.lineno for decorator in node.decorator_list]
                 first = min([node.lineno, *above]) - 1
                 last = node.end_lineno or len(everything)
                 if ast.get_docstring(node) is None:
@@ -120,7 +120,7 @@ def _line_words(
     told = []
     for name in counters:
         total = sum(values[name].values())
-        costly = sorted(values[name].items(), key=lambda each: (-each[1], each[0]))[:3]
+        costly = sorted(values[name].items(), key=lambda cost: (-cost[1], cost[0]))[:3]
         lines = ", ".join(
             f"line {line} {style.short_number(value)}" for line, value in costly if value
         )
@@ -196,7 +196,9 @@ def _words(parts: Mapping[str, Mapping[str, float]]) -> str:
     told = []
     for name, part in parts.items():
         total = sum(part.values())
-        others = ", ".join(f"{each} {count:.2g}" for each, count in part.items() if each != _WORK)
+        others = ", ".join(
+            f"{counter} {count:.2g}" for counter, count in part.items() if counter != _WORK
+        )
         told.append(
             f"{name}: {total:.3g} instructions, "
             f"{part[_WORK] / total:.0%} of them multiply-adds; {others}"

@@ -98,7 +98,9 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
         right = _LEFT + last * (_WIDTH + _GAP) - _GAP
         scene.path(f"M{left} 258 V266 H{right} V258", "arrow")
         scene.text((left + right) / 2, 284, told, "small", "middle")
-    has_star = any(line.endswith("*") for each in stations for line in each.amount + each.speed)
+    has_star = any(
+        line.endswith("*") for station in stations for line in station.amount + station.speed
+    )
     return draw_scene(
         scene,
         f"Where numbers live: {row.product}",
@@ -136,10 +138,10 @@ def strips_fit() -> Picture:
     B's strip is as wide as A's is high, so a pair takes twice that many rows of K floats.
     """
     loads = [(f"two tiles, {_TILE} × {_TILE}", 2 * _TILE * _TILE * 4 / 1024)]
-    loads += [(f"both strips, BM = {each}", 2 * each * _K * 4 / 1024) for each in _HEIGHTS]
+    loads += [(f"both strips, BM = {height}", 2 * height * _K * 4 / 1024) for height in _HEIGHTS]
     limits = [("default", float(DEFAULT_SHARED_KIB))]
     limits += [(name, float(device(name).capability.shared_per_block_kib)) for name in _GPUS]
-    most, least = (each(limit for _, limit in limits) for each in (max, min))
+    most, least = (extreme(limit for _, limit in limits) for extreme in (max, min))
     end, bottom = most * 1.14, 52 + 44.0 * len(loads)
     scene, left, unit = Scene(720, bottom + 36), 196.0, 490 / end
     for place, (name, amount) in enumerate(loads):
@@ -150,7 +152,7 @@ def strips_fit() -> Picture:
         scene.rect(left, y - 12, min(amount, end) * unit, 24, css)
         if amount > end:
             scene.arrow(left + 450, y, left + 489, y)
-    for place, (name, limit) in enumerate(sorted(limits, key=lambda each: each[1])):
+    for place, (name, limit) in enumerate(sorted(limits, key=lambda named_limit: named_limit[1])):
         x = left + limit * unit
         scene.line(x, 46, x, bottom, "ink dashed")
         # Neighbours may be close, so their names take turns in height.
@@ -247,7 +249,7 @@ def _draw_launch(scene: Scene, y: float, name: str, row: Device, launch: Launch)
     budgets = _budgets(found)
     for place, budget in enumerate(budgets):
         _draw_budget(scene, y + _HEAD + place * _ROW, budget, found.blocks)
-    limits = ", ".join(f"{each.name} {each.fits}" for each in budgets)
+    limits = ", ".join(f"{budget.name} {budget.fits}" for budget in budgets)
     binding = joined(found.limiters, none="nothing")
     return f"{name}: {verdict}; blocks that fit by {limits}; binding: {binding}."
 

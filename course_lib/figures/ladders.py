@@ -59,8 +59,8 @@ def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Pictu
         return _draw(steps, current, speeds.label, speeds.caption, "measured", "cuBLAS")
     cublas = curriculum.PUBLISHED_CUBLAS_GFLOPS
     steps = [
-        _Step(each.name, each.published_gflops, each.published_gflops / cublas)
-        for each in curriculum.RUNGS
+        _Step(rung.name, rung.published_gflops, rung.published_gflops / cublas)
+        for rung in curriculum.RUNGS
     ]
     note = f"Published by {curriculum.PUBLISHED_BY}, not measured by us."
     opponent = f"cuBLAS {cublas:,.0f}"
@@ -129,7 +129,7 @@ def my_ladder(steps: Sequence[OwnRung] | None = None, of: str = "product") -> Pi
     """
     ladder = LADDERS[of]
     steps = whole_ladder(of=of) if steps is None else steps
-    passed = sum(each.passed for each in steps)
+    passed = sum(step.passed for step in steps)
     if not passed:
         return _nothing_climbed(steps)
     top, bottom = 10.0, 10 + _OWN_ROW * len(steps)
@@ -139,8 +139,8 @@ def my_ladder(steps: Sequence[OwnRung] | None = None, of: str = "product") -> Pi
         x = _OWN_BAR + _length(ladder.least_sectors)
         scene.line(x, top - 4, x, bottom, "dashed")
         scene.text(x + 6, top + 4, f"at least {ladder.least_sectors:,}", "small muted")
-    for place, each in enumerate(steps):
-        _draw_step(scene, bottom - _OWN_ROW * (place + 0.5), each)
+    for place, step in enumerate(steps):
+        _draw_step(scene, bottom - _OWN_ROW * (place + 0.5), step)
     return draw_scene(
         scene,
         "Your ladder",
@@ -158,15 +158,15 @@ def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
     )
     wide = 700 / min(len(steps), _IN_A_ROW)
     scene = Scene(720, 34 * -(-len(steps) // _IN_A_ROW) + 8)
-    for place, each in enumerate(steps):
+    for place, step in enumerate(steps):
         down, across = divmod(place, _IN_A_ROW)
-        _draw_rung(scene, 12 + across * wide, 14 + 34 * down, wide - 12, each.rung, "wash dashed")
+        _draw_rung(scene, 12 + across * wide, 14 + 34 * down, wide - 12, step.rung, "wash dashed")
     words = f"Your own ladder. {first} The rungs: {_listed(steps)}."
     return draw_scene(scene, "Your ladder", words, first)
 
 
 def _listed(steps: Sequence[OwnRung]) -> str:
-    return ", ".join(f"{each.rung} (lesson {_lesson(each)})" for each in steps)
+    return ", ".join(f"{step.rung} (lesson {_lesson(step)})" for step in steps)
 
 
 def _lesson(step: OwnRung) -> str:
@@ -175,7 +175,7 @@ def _lesson(step: OwnRung) -> str:
 
 def _times(steps: Sequence[OwnRung], ladder: Ladder) -> str:
     """Where the times are from, if there are any."""
-    gpus = {each.gpu: None for each in steps if each.time}
+    gpus = {step.gpu: None for step in steps if step.time}
     return f" Times: {ladder.timed_size}, {joined(gpus)}." if gpus else ""
 
 
@@ -209,7 +209,7 @@ def _number(sectors: int | None) -> str:
 
 
 def _own_words(steps: Sequence[OwnRung], passed: int, ladder: Ladder) -> str:
-    told = "; ".join(_step_in_words(each) for each in steps)
+    told = "; ".join(_step_in_words(step) for step in steps)
     least = f" Any kernel loads at least {ladder.least_sectors:,}." if ladder.least_sectors else ""
     return (
         f"Your own ladder, {passed} of {len(steps)} rungs climbed, from the bottom up, with the "
@@ -220,7 +220,7 @@ def _own_words(steps: Sequence[OwnRung], passed: int, ladder: Ladder) -> str:
 def _step_in_words(step: OwnRung) -> str:
     if not step.passed:
         return f"{step.rung} not yet"
-    yours, ours = (_number(each.get(_COUNTER)) for each in (step.yours, step.ours))
+    yours, ours = (_number(counts.get(_COUNTER)) for counts in (step.yours, step.ours))
     time = f", {step.time}" if step.time else ""
     return f"{step.rung} you {yours}, ours {ours}{time}"
 

@@ -31,7 +31,7 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
     Raises NoPicture if one of these calls returns no number, or none at all.
     """
     rows = {
-        name: [_number(task, function, arguments(each)) for each in values.at]
+        name: [_number(task, function, arguments(position)) for position in values.at]
         for name, arguments in values.rows.items()
     }
     title, above = f"Your {task.signature}", f"{values.gives}; from left to right: {values.along}"
@@ -65,9 +65,9 @@ def _cells(values: Values, rows: Rows) -> Scene:
     wide = min(max(86, _LETTER * longest), (712 - left) / len(values.at))
     grid = Grid(left, 26, (len(rows), len(values.at)), wide, _ROW)
     scene = Scene(720, grid.bottom + 8)
-    for column, each in enumerate(values.at):
-        scene.text(grid.corner(0, column + 0.5)[0], 16, f"{each:g}", "small muted", "middle")
-    every = [each for row in rows.values() for each in row]
+    for column, position in enumerate(values.at):
+        scene.text(grid.corner(0, column + 0.5)[0], 16, f"{position:g}", "small muted", "middle")
+    every = [value for row in rows.values() for value in row]
     for place, (name, row) in enumerate(rows.items()):
         scene.text(left - 8, grid.corner(place + 0.5, 0)[1] + 4, name, "small", "end")
         for column, number in enumerate(row):
@@ -100,12 +100,12 @@ def _bars(values: Values, rows: Rows) -> Scene:
     wide = min(86, 690 / len(row))
     floor, tallest = _BARS_HIGH - 20, max(max(row), 1e-300)
     scene = Scene(720, _BARS_HIGH + 4)
-    for place, (each, number) in enumerate(zip(values.at, row, strict=True)):
+    for place, (position, number) in enumerate(zip(values.at, row, strict=True)):
         x, high = 14 + wide * place, (_BARS_HIGH - 46) * max(number, 0.0) / tallest
         scene.rect(x + 0.1 * wide, floor - high, 0.8 * wide, high, "a")
         words = _written(number, values)
         scene.text(x + wide / 2, floor - high - 5, words, "small", "middle")
-        scene.text(x + wide / 2, floor + 16, f"{each:g}", "small muted", "middle")
+        scene.text(x + wide / 2, floor + 16, f"{position:g}", "small muted", "middle")
     scene.line(14, floor, 14 + wide * len(row), floor)
     return scene
 
@@ -122,9 +122,9 @@ def _curves(title: str, above: str, values: Values, rows: Rows, words: str) -> P
         )
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xticks(values.at, [f"{each:g}" for each in values.at])
-    every = [each for row in rows.values() for each in row if each > 0]
-    first, last = (math.log10(each(every, default=1.0)) for each in (min, max))
+    axes.set_xticks(values.at, [f"{position:g}" for position in values.at])
+    every = [value for row in rows.values() for value in row if value > 0]
+    first, last = (math.log10(extreme(every, default=1.0)) for extreme in (min, max))
     ticks = [10.0**power for power in range(math.ceil(first), math.floor(last) + 1)]
     axes.set_yticks(ticks, list(map(style.short_number, ticks)))
     axes.minorticks_off()
@@ -153,7 +153,9 @@ def _told(values: Values, rows: Rows) -> str:
     told = []
     for name, row in list(rows.items())[:_MOST_ROWS_TOLD]:
         pairs = list(zip(values.at, row, strict=True))[::step]
-        numbers = ", ".join(f"{_written(number, values)} at {each:g}" for each, number in pairs)
+        numbers = ", ".join(
+            f"{_written(number, values)} at {position:g}" for position, number in pairs
+        )
         told.append(f"{name}: {numbers}")
     return f"By {values.along}: {'; '.join(told)}."
 

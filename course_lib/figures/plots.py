@@ -160,7 +160,7 @@ def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture
         is_close = any(gflops < other < _CLOSE * gflops for other in roofs.values())
         _draw_roof(axes, name, gflops, gflops / row.dram_gb_per_s, below=is_close)
     heights = {
-        each: each.gflops or min(peak, each.intensity * row.dram_gb_per_s) for each in points
+        point: point.gflops or min(peak, point.intensity * row.dram_gb_per_s) for point in points
     }
     for point, up in zip(heights, _apart(axes, list(heights.values())), strict=True):
         dot(axes, point, heights[point], style.VERMILION)
@@ -226,7 +226,7 @@ def _sources(row: Device, points: Sequence[Point]) -> str:
     named = sorted({point.source for point in points if point.source})
     lacks = "" if row.tf32_tflops else f" {row.name} has no TF32."
     first = f"Roofs: data sheet. At the bottom: the ridges, in FLOP per byte.{lacks}"
-    return "\n".join([first, *(f"Speeds: {each}." for each in named)])
+    return "\n".join([first, *(f"Speeds: {source}." for source in named)])
 
 
 def _roof_words(row: Device, roofs: Mapping[str, float], points: Sequence[Point]) -> str:
@@ -268,7 +268,7 @@ def errors_of_formats(
     axes = style.area(figure, 0.75, 0.95, 1.45, 0.72)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    depths = sorted({k for each in (*counted.values(), *measured.values()) for k in each})
+    depths = sorted({k for counts in (*counted.values(), *measured.values()) for k in counts})
     axes.set_xticks(depths, [str(depth) for depth in depths])
     axes.minorticks_off()
     axes.set_xlabel("K, the steps of each sum")

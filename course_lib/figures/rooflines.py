@@ -165,10 +165,10 @@ class _Labels:
         line = [(x, roof(x, roofs)) for x in along]
         dots = [_dot(point, roofs) for point in points]
         between = [
-            (x, each.gflops)
+            (x, point.gflops)
             for alike in _same_kernels(points)
-            for each in alike[:1]
-            if len(alike) > 1 and each.gflops is not None
+            for point in alike[:1]
+            if len(alike) > 1 and point.gflops is not None
             for low, high in [_reach(alike)]
             for x in np.geomspace(float(low), float(high), 60)
         ]
@@ -309,13 +309,13 @@ def measured_roofline(
         raise ValueError(f"No float32 rung was measured at {size} on {measured.label}.")
     points = [
         Point(
-            label=each.name,
-            intensity=tile_intensity(*_shared_tile(each)),
-            gflops=_gflops(each, size),
+            label=point.name,
+            intensity=tile_intensity(*_shared_tile(point)),
+            gflops=_gflops(point, size),
             bytes_kind="requested",
             source=f"measured on {measured.label}, {size} x {size} x {size}",
         )
-        for each in (_typical(shown) if rungs is None else shown)
+        for point in (_typical(shown) if rungs is None else shown)
     ]
     return roofline_plot(measured.short_name, points, ceilings=_roofs(measured))
 

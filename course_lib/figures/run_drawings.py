@@ -120,7 +120,7 @@ class Lanes:
         scene.text(LEFT, 14, f"{self.run.output}: {self.words}", "small bold")
         picked = self.run.writers.get(self.run.picked) if self.run.picked else None
         for (row, column), thread in sorted(
-            self.run.writers.items(), key=lambda each: each[1] == picked
+            self.run.writers.items(), key=lambda written: written[1] == picked
         ):
             if row < self.grid.shape[0] and column < self.grid.shape[1]:
                 css = "lit" if thread == picked else f"{colour_of(thread[-1])}-soft"
@@ -225,7 +225,7 @@ class Rows:
         """Cells by their place and their class; what is lit lies on top."""
         scene.text(LEFT, y + self.tall / 2 + 4, name, "small bold")
         for (x, css), text in sorted(
-            zip(cells, words, strict=True), key=lambda each: each[0][1] == "lit"
+            zip(cells, words, strict=True), key=lambda labelled: labelled[0][1] == "lit"
         ):
             ink = "small halo" if css == "hatch" else "small"
             css += " bare" * (self.cell < 4 and css != "lit")  # edges would cover it
@@ -237,7 +237,7 @@ class Rows:
     ) -> None:  # fmt: skip
         """From cells of one row to cells of the next: where from, where to, number, is it lit?"""
         every, half = max(1, -(-count // _LINES)), self.cell / 2
-        for x1, x2, number, is_lit in sorted(ends, key=lambda each: each[3]):
+        for x1, x2, number, is_lit in sorted(ends, key=lambda end: end[3]):
             if number % every == 0 or is_lit:
                 css = "ink thick" if is_lit else ""
                 scene.line(x1 + half, top + self.tall, x2 + half, bottom, css)

@@ -105,7 +105,7 @@ class OwnRun:
         told = [f"{_threads_write(idle)} nothing (hatched)"] if idle else []
         told += [f"{_threads_write(helpers)} to shared memory only (hatched)"] if helpers else []
         loaded, stored = profile.global_load_bytes, profile.global_store_bytes
-        sizes = [_BYTES[each] for each in self.ran.task.formats]
+        sizes = [_BYTES[format_name] for format_name in self.ran.task.formats]
         told.append(
             self._moved("loaded", loaded, profile.global_load_sectors, min(sizes, default=4))
         )
@@ -116,16 +116,16 @@ class OwnRun:
             f"{counted(cells, 'shared cell')}{' per block' * (blocks > 1)}" if cells else ""
         )
         if profile.barriers and profile.barriers % blocks == 0:
-            each = " per block" if blocks > 1 else ""
-            told.append(f"{counted(profile.barriers // blocks, 'barrier')}{each}")
+            per_block = " per block" if blocks > 1 else ""
+            told.append(f"{counted(profile.barriers // blocks, 'barrier')}{per_block}")
         elif profile.barriers:
             told.append(counted(profile.barriers, "barrier"))
         return " · ".join(filter(None, told))
 
-    def _moved(self, verb: str, size: int, sectors: int, each: int = FLOAT_BYTES) -> str:
+    def _moved(self, verb: str, size: int, sectors: int, number_bytes: int = FLOAT_BYTES) -> str:
         if not size:
             return ""
-        told = f"{counted(size // each, 'number')} {verb}"
+        told = f"{counted(size // number_bytes, 'number')} {verb}"
         return f"{told} in {counted(sectors, 'sector')}" if self.names_sectors else told
 
     @property

@@ -33,16 +33,16 @@ def slots(size: int, most: int, keep: Collection[int] = (), always: int | None =
 
 def extent(along: Slots) -> float:
     """The length of an axis, in cells."""
-    return sum(GAP if each is None else 1.0 for each in along)
+    return sum(GAP if index is None else 1.0 for index in along)
 
 
 def offsets(along: Slots) -> dict[int, float]:
     """Where each drawn index begins, in cells."""
     found, at = {}, 0.0
-    for each in along:
-        if each is not None:
-            found[each] = at
-        at += GAP if each is None else 1.0
+    for index in along:
+        if index is not None:
+            found[index] = at
+        at += GAP if index is None else 1.0
     return found
 
 
@@ -106,16 +106,16 @@ class Sheet:
             scene.cell(*self.place(*at), self.cell, self.cell, text, css, f"{size} {ink}".strip())
         # An ellipsis in each gap, beside the first cells on: there no other gap crosses it.
         x, y = self.corner
-        wide, high = (self.cell * _first_run(each) for each in (self.columns, self.rows))
+        wide, high = (self.cell * _first_run(indices) for indices in (self.columns, self.rows))
         for along, is_row in ((self.columns, True), (self.rows, False)):
             at_gap = 0.0
-            for each in along:
+            for index in along:
                 beside = self.cell * (at_gap + GAP / 2)
-                if each is None and is_row:
+                if index is None and is_row:
                     scene.text(x + beside, y + high / 2 + 3, "…", "small muted", "middle")
-                elif each is None:
+                elif index is None:
                     scene.text(x + wide / 2, y + beside + 5, "⋮", "small muted", "middle")
-                at_gap += GAP if each is None else 1.0
+                at_gap += GAP if index is None else 1.0
 
     def number_columns(self, scene: Scene, *, below: bool = False) -> None:
         """Small indices along the columns."""
@@ -152,7 +152,7 @@ def _digits(text: str) -> float:
 def texts_of(array: Sequence[float] | np.ndarray) -> np.ndarray:
     """Each number as short as it can be written: 4, 2.5, 2120."""
     numbers = np.atleast_2d(np.asarray(array, float))
-    return np.array([[_short(each) for each in row] for row in numbers], dtype=object)
+    return np.array([[_short(number) for number in row] for row in numbers], dtype=object)
 
 
 def _short(number: float) -> str:

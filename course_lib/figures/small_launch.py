@@ -125,11 +125,11 @@ def _letters_of(task: Task) -> dict[str, tuple[str, ...]]:
 def _sizes(task: Task, letters: Mapping[str, tuple[str, ...]], purpose: Purpose) -> dict[str, int]:
     """A size for every letter; a number is its own size."""
     of_output = letters[task.output]
-    sizes = {k: 0 if entries.is_free(k) else int(k) for each in letters.values() for k in each}
+    sizes = {k: 0 if entries.is_free(k) else int(k) for axes in letters.values() for k in axes}
     free = [k for k in sizes if not sizes[k]]
     threads = _threads_along(task, of_output)
     few_threads = _threads_of_few(task, of_output)
-    in_a_row = {each[0] for each in letters.values() if len(each) == 1}
+    in_a_row = {axes[0] for axes in letters.values() if len(axes) == 1}
     for letter in free:
         if few_threads > 1 and letter in in_a_row:
             sizes[letter] = 2 * few_threads + max(1, few_threads // 4)
@@ -181,9 +181,9 @@ def _filled(
     of_output = letters[task.output]
     terms = max(
         (
-            size if len(each) > 1 else 1  # of a long row, a thread adds up only some
-            for name, each in letters.items()
-            for letter, size in zip(each, shapes[name], strict=False)
+            size if len(axes) > 1 else 1  # of a long row, a thread adds up only some
+            for name, axes in letters.items()
+            for letter, size in zip(axes, shapes[name], strict=False)
             if letter not in of_output
         ),
         default=0,
@@ -306,7 +306,9 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
         if is_final or not from_global:
             shared = [touch for touch in loads if touch.space == "shared"]
             stored = [_last_before(stores_at[touch.cell], touch) for touch in shared]
-            waiting += [(each, False) for each in stored if each is not None]
+            waiting += [
+                (earlier_store, False) for earlier_store in stored if earlier_store is not None
+            ]
     return found
 
 

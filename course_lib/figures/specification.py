@@ -107,7 +107,7 @@ def _rule(ran: SmallLaunch) -> _Rule:
     else:
         found = origins(touches, ran.task.output, element)
         if any(touch.is_wide for touch in touches):
-            found = {each for each in found if _depends(ran, element, each)}
+            found = {source for source in found if _depends(ran, element, source)}
         found |= _kept(ran, touches, element, found)
     sources = {
         name: sorted(index for array, index in found if array == name) for name in ran.inputs
@@ -122,7 +122,7 @@ def _by_the_reference(ran: SmallLaunch, element: Index) -> set[Element]:
     """The elements of the inputs that change this one of the output, if they change."""
     assert ran.task.reference is not None
     found: set[Element] = set()
-    inputs = {name: each.astype(np.float64) for name, each in ran.inputs.items()}
+    inputs = {name: array.astype(np.float64) for name, array in ran.inputs.items()}
     value = ran.task.reference(*inputs.values())[element]
     for name, array in inputs.items():
         for index in np.ndindex(array.shape):
@@ -144,7 +144,7 @@ def _kept(
         for touch in touches
         if touch.is_load and touch.thread == store.thread and touch.array in ran.inputs
     }
-    return {each for each in earlier - found if _depends(ran, element, each)}
+    return {source for source in earlier - found if _depends(ran, element, source)}
 
 
 def _depends(ran: SmallLaunch, element: Index, source: Element) -> bool:
@@ -217,18 +217,18 @@ class _Plan:
         places = [
             (name, index[axis])
             for name, indices in picked.items()
-            for axis, each in enumerate(self.ran.letters[name])
+            for axis, own_letter in enumerate(self.ran.letters[name])
             for index in indices
-            if each == letter
+            if own_letter == letter
         ]
         size = next(
             self.ran.arrays[name].shape[axis]
             for name, axes in self.ran.letters.items()
-            for axis, each in enumerate(axes)
-            if each == letter
+            for axis, own_letter in enumerate(axes)
+            if own_letter == letter
         )
         of_output = zip(self.ran.letters[self.output], self.rule.element, strict=True)
-        own = next((index for each, index in of_output if each == letter), None)
+        own = next((index for own_letter, index in of_output if own_letter == letter), None)
         return slots(size, most, {index for _, index in places}, own)
 
     def _cell(self) -> float:
@@ -282,8 +282,8 @@ class _Plan:
         sheet, letters = self.sheets[name], self.ran.letters[name]
         is_output = name == self.output
         is_column = self._is_column(name)
-        of_left = {self.ran.letters[each][0] for each in self.left}
-        of_above = {self.ran.letters[each][-1] for each in self.above}
+        of_left = {self.ran.letters[array_name][0] for array_name in self.left}
+        of_above = {self.ran.letters[array_name][-1] for array_name in self.above}
         if not is_column and not (is_output and len(letters) == 2 and letters[-1] in of_above):
             sheet.number_columns(scene, below=is_output and self._is_numbered_below)
         rows = (len(letters) == 2 or is_column) and not (is_output and letters[0] in of_left)
@@ -293,14 +293,14 @@ class _Plan:
 
     def _lit(self, name: str) -> Places:
         picked = [self.rule.element] if name == self.output else self.rule.sources.get(name, [])
-        return {self.on_sheet(name, each) for each in picked}
+        return {self.on_sheet(name, index) for index in picked}
 
     def _quiet(self, name: str) -> Places:
         """What nobody writes."""
         if name != self.output:
             return ()
         every = set(np.ndindex(self.ran.output.shape)) - set(self.rule.written)
-        return {self.on_sheet(name, each) for each in every}
+        return {self.on_sheet(name, index) for index in every}
 
     @property
     def _aim(self) -> tuple[int, int]:
@@ -317,7 +317,7 @@ class _Plan:
             last = aim[0], 0 if self._is_column(name) else self.ran.arrays[name].shape[-1] - 1
             return last if last in lit and {row for row, _ in lit} == {aim[0]} else None
         nearest = max(lit)
-        straight = {each[1] for each in lit} == {aim[1]} and self._is_aligned(name)
+        straight = {place[1] for place in lit} == {aim[1]} and self._is_aligned(name)
         return nearest if straight else None
 
     def _is_part_of_a_column(self, name: str) -> bool:
@@ -336,9 +336,9 @@ class _Plan:
         row, column = self._aim
         for name in self.rule.sources:
             if name in self.sheets and self._ahead(name) is not None and name in self.left:
-                seen.update((row, each) for each in range(column))
+                seen.update((row, other_column) for other_column in range(column))
             elif name in self.sheets and self._ahead(name) is not None:
-                seen.update((each, column) for each in range(row))
+                seen.update((other_row, column) for other_row in range(row))
         return {self.output: seen}
 
     def _draw_arrows(self, scene: Scene, name: str) -> None:
@@ -366,7 +366,9 @@ class _Plan:
             middle = (sheet.middle(*above)[1] + sheet.middle(*below)[1]) / 2
             ways = [((sheet.corner[0] + sheet.width, middle), (target.corner[0] - half, end_y))]
         else:
-            starts = [sheet.middle(*each) for each in sorted(self._lit(name)) if sheet.has(*each)]
+            starts = [
+                sheet.middle(*place) for place in sorted(self._lit(name)) if sheet.has(*place)
+            ]
             if name in self.left or len(starts) > _MOST_ARROWS:
                 return
             ways = [((x, y + half), (end_x, end_y - half)) for x, y in starts]
@@ -448,7 +450,7 @@ def _held(ran: SmallLaunch) -> str:
         if array.ndim == 0:
             told.append(f"{name} is {float(array):g}")
         elif array.ndim == 1 and array.size <= _MOST_COLUMNS:
-            told.append(f"{name} {verb} {', '.join(f'{each:g}' for each in array)}")
+            told.append(f"{name} {verb} {', '.join(f'{number:g}' for number in array)}")
         else:
             told.append(f"{name} has {' by '.join(map(str, array.shape))} elements")
     return f"{'; '.join(told)}."

@@ -46,22 +46,26 @@ class WarpRequests:
 
     @property
     def words(self) -> str:
-        told = (f"{title}, {counted(len(each.sectors), 'sector')}" for title, each in self.asked)
+        told = (
+            f"{title}, {counted(len(request.sectors), 'sector')}" for title, request in self.asked
+        )
         return f"The first requests of the first warp: {'; '.join(told)}."
 
     def draw(self, scene: Scene, top: float) -> None:
         """A line for each, with a box for each sector and its numbers filled."""
         words = "What warp 0 of the first block asks for, the first time: a box is a sector of "
         scene.text(LEFT, top + 10, f"{words}{SECTOR_BYTES} bytes", "small muted")
-        for place, (title, each) in enumerate(self.asked):
+        for place, (title, request) in enumerate(self.asked):
             y = top + 32 + self.ROW * place
-            scene.text(LEFT, y, f"{title}: {counted(len(each.sectors), 'sector')}", "small")
+            scene.text(LEFT, y, f"{title}: {counted(len(request.sectors), 'sector')}", "small")
             x, before = LEFT, None
-            for sector in each.sectors:
+            for sector in request.sectors:
                 x += 0 if before is None else self.NEXT if sector == before + 1 else self.APART
                 scene.rect(x, y + 6, self.BOX, 14, "a-soft")
                 part = self.BOX / (SECTOR_BYTES // FLOAT_BYTES)
-                inside = {a % SECTOR_BYTES for a in each.addresses if a // SECTOR_BYTES == sector}
+                inside = {
+                    a % SECTOR_BYTES for a in request.addresses if a // SECTOR_BYTES == sector
+                }
                 for number in {byte // FLOAT_BYTES for byte in inside}:
                     scene.rect(x + number * part, y + 6, part, 14, "a bare")
                 x, before = x + self.BOX, sector
@@ -255,21 +259,21 @@ def _programs_of(task: Task, kernel: EmulatedTiles) -> tuple[_Array, _Array]:
         else int(letter)
         for letter in letters
     }
-    shapes = [tuple(size_of[axis] for axis in entries.axes(each)) for each in task.shapes]
+    shapes = [tuple(size_of[axis] for axis in entries.axes(shape)) for shape in task.shapes]
     rng = np.random.default_rng(0)
     inputs = [
         rng.uniform(-2, 2, shape).astype(task.dtypes.get(name, "float32"))
         for name, shape in zip(task.parameters, shapes[:-1], strict=False)
     ]
     assert task.reference is not None
-    expected = np.asarray(task.reference(*(each.astype(np.float64) for each in inputs)))
-    rest = (*(size_of[each] for each in task.scalars), *task.constants.values())
+    expected = np.asarray(task.reference(*(array.astype(np.float64) for array in inputs)))
+    rest = (*(size_of[scalar] for scalar in task.scalars), *task.constants.values())
     grid = task.launch(shapes[-1]).grid
     stored, got = np.full(shapes[-1], -1), np.full(shapes[-1], np.nan, np.float32)
     for number in range(int(np.prod(grid))):
         output = np.full(shapes[-1], np.nan, np.float32)
         alone = replace(kernel, only=number, budget=Steps(_STEPS))
-        alone.launch(grid, *(each.copy() for each in inputs), output, *rest)
+        alone.launch(grid, *(array.copy() for array in inputs), output, *rest)
         written = ~np.isnan(output)
         stored[written], got[written] = number, output[written]
     wrong = ~(np.abs(got - expected) <= _CLOSE * np.abs(expected).max())

@@ -26,13 +26,14 @@ from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.gradebook import class_list, outputs, scoring
 from course_lib.grading.gradebook.class_list import Graded
 from course_lib.grading.gradebook.scoring import Overrides, score
-from course_lib.grading.gradebook.which_counts import choose, who_stays_and_who_comes
-from course_lib.grading.judging.batches import AssignedExercise, Item, batch_notebook, read_tasks
+from course_lib.grading.gradebook.which_counts import choose, who_is_graded
+from course_lib.grading.judging.batches import Item, batch_notebook, read_tasks
 from course_lib.grading.judging.executors import Workplace, run_all
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
 from course_lib.grading.records import (
     FORMER,
     GRADED,
+    AssignedExercise,
     CannotGrade,
     FoundAnswer,
     GradebookRow,
@@ -89,11 +90,8 @@ def grade(
     if only is not None:
         found = class_list.chosen(found, only, [each.graded for each in earlier])
     choice = choose(found, earlier, only is not None, folder.out)
-    if only is not None:
-        _say(class_list.what_changes(*choice.in_short()))
-    else:
-        for sentence in who_stays_and_who_comes(choice):
-            _say(sentence)
+    for sentence in who_is_graded(choice, by_name=only is not None):
+        _say(sentence)
     everybody = [each.graded for each in choice.counted]
     set_for = scoring.whose(overrides or Overrides(), everybody)
     rows = scoring.with_what_is_set(grader.rows(everybody), set_for)

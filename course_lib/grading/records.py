@@ -53,6 +53,20 @@ class BadRecord(ValueError):
 
 
 @dataclass(frozen=True)
+class AssignedExercise:
+    """One exercise of the instructor's notebook."""
+
+    exercise: str  # the id
+    notebook: str  # the name of the file, without the suffix
+    title: str  # the notebook's first cell of text
+    statement: str  # the cell of text that says what to do
+    context: str  # the code above the answer: imports, constants, helpers
+    stub: str = ""  # the answer cell as students get it
+    # it is of an earlier edition, and asked only of those who have answered it
+    is_former: bool = False
+
+
+@dataclass(frozen=True)
 class TextCell:
     """One cell of a submitted notebook, as text alone."""
 

@@ -66,6 +66,10 @@ class TomlFile:
         """The complaint, for `raise`."""
         return CannotGrade(f"{self.path}: {sentence}")
 
+    def instead(self, value: object, key: str, write: str) -> CannotGrade:
+        """The complaint about a value, and what to write instead of it."""
+        return self.fail(f"`{key}` is {short(value)}; write {write}.")
+
     @cached_property
     def text(self) -> str:
         """All that stands in the file."""
@@ -100,9 +104,7 @@ class TomlFile:
         """Text of one line."""
         text = " ".join(value.split()) if isinstance(value, str) else ""
         if not text or len(text) > most:
-            raise self.fail(
-                f"`{key}` is {short(value)}; write text of 1 to {most} characters in quotes."
-            )
+            raise self.instead(value, key, f"text of 1 to {most} characters in quotes")
         return text
 
     def number(self, value: object, key: str, most: Decimal | int) -> Decimal:
@@ -111,10 +113,9 @@ class TomlFile:
             number = Decimal(value)
             if number.is_finite() and 0 <= number <= most and number == round(number, DIGITS):
                 return number
-        raise self.fail(
-            f"`{key}` is {short(value)}; write a number from 0 to {decimal(Decimal(most))}, "
-            f"without quotes and with at most {DIGITS} decimals."
-        )
+        range_of_it = f"a number from 0 to {decimal(Decimal(most))}"
+        write = f"{range_of_it}, without quotes and with at most {DIGITS} decimals"
+        raise self.instead(value, key, write)
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -302,7 +303,7 @@ class _Reader(TomlFile):
         """A list of names; only that of tasks may be empty."""
         names: list[Any] = value if isinstance(value, list) else [None]
         if not all(isinstance(name, str) for name in names) or not (names or key == "tasks"):
-            raise self.fail(f"`{key}` is {short(value)}; write a list of {what}.")
+            raise self.instead(value, key, f"a list of {what}")
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise self.fail(f"`{key}` has {twice!r} twice; remove one of them.")
@@ -365,20 +366,16 @@ class _Reader(TomlFile):
 
     def late(self, value: object) -> LateRule:
         if not isinstance(value, dict) or not value.keys() - {"at_most"}:
-            raise self.fail(
-                f"`late` is {short(value)}; write a table [late] with per_day = 0.1 or flat = 0.2 "
-                "in it, and at_most = 0.5 if you like."
-            )
+            table = "a table [late] with per_day = 0.1 or flat = 0.2 in it, and at_most = 0.5"
+            raise self.instead(value, "late", f"{table} if you like")
         self.only_known(value, LATE_KEYS, "key", " in [late]")
         return LateRule(**{key: self.number(each, f"late.{key}", 1) for key, each in value.items()})
 
     def points(self, value: object) -> dict[str, dict[str, Decimal]]:
         points = usual_points()
         if not isinstance(value, dict):
-            raise self.fail(
-                f"`points` is {short(value)}; write a table for each exercise, such as "
-                "[points.matmul_tiled]."
-            )
+            table = "a table for each exercise, such as [points.matmul_tiled]"
+            raise self.instead(value, "points", table)
         self.only_known(value, GRADED, "exercise", " under `points`")
         for name, given in value.items():
             if isinstance(given, dict):
@@ -390,10 +387,8 @@ class _Reader(TomlFile):
     def questions(self, value: object) -> dict[str, dict[str, Decimal]]:
         """What each question in words is worth."""
         if not isinstance(value, dict):
-            raise self.fail(
-                f"`questions` is {short(value)}; write a table [questions] with a line for each, "
-                "such as why-two-barriers = 2."
-            )
+            table = "a table [questions] with a line for each, such as why-two-barriers = 2"
+            raise self.instead(value, "questions", table)
         for name in value:
             if not re.fullmatch("[A-Za-z0-9_-]{1,60}", name) or name in (*GRADED, *NO_QUESTIONS):
                 raise self.fail(

@@ -10,8 +10,11 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
+
+from course_lib.host.successor import place
 
 NAME = "numba.cuda"
 
@@ -102,16 +105,7 @@ def put_in_place(module: ModuleType) -> Callable[[], None]:
     """Let `from numba import cuda` find the stand-in. Returns the undo."""
     import numba
 
-    places: tuple[tuple[dict[str, Any], str], ...] = ((sys.modules, NAME), (vars(numba), "cuda"))
-    before = [place.get(name) for place, name in places]
-    for place, name in places:
-        place[name] = module
-
-    def undo() -> None:
-        for (place, name), original in zip(places, before, strict=True):
-            if original is None:
-                del place[name]
-            else:
-                place[name] = original
-
-    return undo
+    undo = ExitStack()
+    undo.callback(place(sys.modules, {NAME: module}))
+    undo.callback(place(vars(numba), {"cuda": module}))
+    return undo.close

@@ -64,7 +64,7 @@ class EmulatedDeviceArray:
 
     def copy_to_device(self, ary: object, stream: object = 0) -> None:
         """Overwrite this array with a host array or another device array."""
-        source = ary.buffer if isinstance(ary, EmulatedDeviceArray) else np.asarray(ary)
+        source = on_host(ary)
         self._must_match(source)
         np.copyto(self.buffer, source)
 
@@ -141,6 +141,11 @@ class EmulatedDeviceArray:
         return f"<device array on the emulator, shape {self.shape}, {self.dtype}>"
 
 
+def on_host(value: Any) -> np.ndarray:
+    """The elements of an array, wherever it lies, or a number as an array; nothing is copied."""
+    return value.buffer if isinstance(value, EmulatedDeviceArray) else np.asarray(value)
+
+
 def undefined(shape: Any, dtype: Any = np.float64, strides: Any = None, order: Any = "C") -> Any:
     """A NumPy array whose contents mean nothing, and show it: floats are NaN.
 
@@ -206,25 +211,6 @@ class EmulatedEvent:
 @functools.cache
 def _say_once(sentence: str) -> None:
     print(sentence)
-
-
-class EmulatedGpus:
-    """The list of GPUs, which is empty."""
-
-    lst: tuple[()] = ()
-    current = None
-
-    def __len__(self) -> int:
-        return 0
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
-
-    def __getitem__(self, index: int) -> Any:
-        raise IndexError(f"there is no GPU {index}: here kernels run on the emulator")
-
-    def __repr__(self) -> str:
-        return "<no GPUs: kernels run on the emulator>"
 
 
 def must_be_contiguous(array: np.ndarray) -> None:

@@ -177,14 +177,8 @@ def _cuda_modules() -> Iterator[Callable[[host_api.Launch], Callable[[], None]]]
 
     def into(cuda: ModuleType) -> Callable[[host_api.Launch], Callable[[], None]]:
         def put(launch: host_api.Launch) -> Callable[[], None]:
-            undo_functions = host_api.install(cuda, launch, answers)
-            undo_deeper = host_api.make(pretended_gpu.deeper(cuda))
-
-            def undo() -> None:
-                undo_deeper()
-                undo_functions()
-
-            return undo
+            replaced = host_api.replacements(cuda, launch, answers)
+            return host_api.make(replaced + pretended_gpu.deeper(cuda))
 
         return put
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import CORE
-from course_lib.host.device_array import EmulatedDeviceArray, undefined
+from course_lib.host.device_array import EmulatedDeviceArray, on_host, undefined
 from course_lib.host.ufuncs import (
     THREADS,
     Builder,
@@ -17,7 +17,6 @@ from course_lib.host.ufuncs import (
     Version,
     any_on_device,
     dtype_of,
-    on_host,
     run,
 )
 from course_lib.wording.errors import ArgumentsRefused

@@ -21,17 +21,26 @@ from typing import Any
 import numpy as np
 
 from course_lib.host import successor
-from course_lib.host.absent_gpu import AbsentContext, AbsentGpu, select_device
+from course_lib.host.absent_gpu import (
+    AbsentContext,
+    AbsentGpu,
+    EmulatedOverload,
+    Gpu,
+    Gpus,
+    note_launch,
+    note_types,
+    overloads,
+    select_device,
+)
 from course_lib.host.device_array import (
     EmulatedDeviceArray,
     EmulatedEvent,
-    EmulatedGpus,
     EmulatedStream,
     SharedInterface,
     must_be_contiguous,
+    on_host,
     undefined,
 )
-from course_lib.host.overloads import EmulatedOverload, Gpu, note_launch, note_types, overloads
 from course_lib.wording.errors import NoGpuHere, PlainError
 
 # launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead. Names of
@@ -64,27 +73,17 @@ def install(
 
 def make(table: list[Replacement]) -> Callable[[], None]:
     """Make these replacements. Returns the undo, which leaves everything as it was."""
-    undone: list[Callable[[], None]] = []
-    for replacement in table:
-        # Versions differ in what they have.
-        if replacement.is_new or hasattr(replacement.owner, replacement.name):
-            undone.append(_replace(replacement))
-
-    def undo() -> None:
-        while undone:
-            undone.pop()()
-
-    return undo
-
-
-def _replace(each: Replacement) -> Callable[[], None]:
-    own = vars(each.owner)
-    if each.name not in own:  # it was inherited, so undoing means removing
+    undo = contextlib.ExitStack()
+    for each in table:
+        own = getattr(each.owner, "__dict__", {})
+        if each.name in own:
+            undo.callback(setattr, each.owner, each.name, own[each.name])
+        elif each.is_new or hasattr(each.owner, each.name):  # inherited: undoing means removing
+            undo.callback(delattr, each.owner, each.name)
+        else:
+            continue  # versions differ in what they have
         setattr(each.owner, each.name, each.substitute)
-        return lambda: delattr(each.owner, each.name)
-    before = own[each.name]
-    setattr(each.owner, each.name, each.substitute)
-    return lambda: setattr(each.owner, each.name, before)
+    return undo.close
 
 
 def replacements(
@@ -168,8 +167,8 @@ def host_functions(launch: Launch) -> dict[str, Any]:
     return {
         "is_available": lambda: False,
         "detect": _detect,
-        "gpus": EmulatedGpus(),
-        "list_devices": EmulatedGpus,
+        "gpus": Gpus(),
+        "list_devices": Gpus,
         "close": lambda: None,
         "synchronize": lambda: None,
         "to_device": _to_device,
@@ -213,7 +212,7 @@ def _to_device(obj: Any, stream: object = 0, copy: bool = True, to: Any = None) 
         return obj
     array = np.asarray(obj)
     must_be_contiguous(array)
-    return EmulatedDeviceArray(array.copy(order="K") if copy else undefined_like(array))
+    return EmulatedDeviceArray(array.copy(order="K") if copy else _like(undefined)(array))
 
 
 def _device_array(
@@ -226,22 +225,11 @@ def _device_array(
     return EmulatedDeviceArray(undefined(shape, dtype, strides, order))
 
 
-def undefined_like(array: Any) -> np.ndarray:
-    """An array of this shape, type and order whose contents mean nothing."""
-    like = np.empty_like(_host_part(array))
-    result: np.ndarray = undefined(like.shape, like.dtype, like.strides)
-    return result
-
-
-def _host_part(array: Any) -> np.ndarray:
-    return array.buffer if isinstance(array, EmulatedDeviceArray) else np.asarray(array)
-
-
 def _like(allocate: Callable[..., Any]) -> Callable[..., Any]:
     """`allocate` for the shape, type and order of another array."""
 
     def allocate_like(ary: Any, stream: object = 0, **options: object) -> Any:
-        like = np.empty_like(_host_part(ary))
+        like = np.empty_like(on_host(ary))
         return allocate(like.shape, like.dtype, like.strides)
 
     return allocate_like

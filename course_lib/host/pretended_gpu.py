@@ -7,12 +7,12 @@ skip themselves, or to choose a grid; so here one A100 answers, by its data shee
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from course_lib.devices import device, occupancy
-from course_lib.host.absent_gpu import OF_EVERY_GPU, AbsentContext, AbsentGpu
+from course_lib.host.absent_gpu import OF_EVERY_GPU, AbsentContext, AbsentGpu, Gpus
 from course_lib.host.device_array import EmulatedDeviceArray
 from course_lib.host.host_api import Replacement
 from course_lib.wording.errors import NoGpuHere, PlainError
@@ -126,25 +126,6 @@ class PretendedContext(AbsentContext):
         """There is one context."""
 
 
-class PretendedGpus:
-    """The list of GPUs, which has one."""
-
-    lst = (PretendedGpu(),)
-    current = lst[0]
-
-    def __len__(self) -> int:
-        return len(self.lst)
-
-    def __iter__(self) -> Iterator[PretendedGpu]:
-        return iter(self.lst)
-
-    def __getitem__(self, index: int) -> PretendedGpu:
-        return self.lst[index]
-
-    def __repr__(self) -> str:
-        return f"<one GPU: {self.current!r}>"
-
-
 def _select_device(device_id: int) -> PretendedGpu:
     if device_id != 0:
         raise PlainError(
@@ -165,8 +146,8 @@ def answers() -> dict[str, Any]:
         "is_available": lambda: True,
         "cuda_error": lambda: None,
         "detect": _detect,
-        "gpus": PretendedGpus(),
-        "list_devices": PretendedGpus,
+        "gpus": Gpus(PretendedGpu()),
+        "list_devices": lambda: Gpus(PretendedGpu()),
         "get_current_device": PretendedGpu,
         "select_device": _select_device,
         "current_context": lambda devnum=None: PretendedContext(),
@@ -192,7 +173,7 @@ def deeper(cuda: ModuleType) -> list[Replacement]:
             Replacement(cuda, f"{name}_for_current_device", _for_the_gpu(getattr(cuda, name)))
             for name in compilers
         ),
-        Replacement(devices, "gpus", PretendedGpus()),
+        Replacement(devices, "gpus", Gpus(PretendedGpu())),
         Replacement(devices, "get_context", lambda devnum=None: PretendedContext()),
         Replacement(runtime, "get_version", lambda: CUDA_VERSION),
         Replacement(runtime, "is_supported_version", lambda: True),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import CORE, KernelRejected, applied, device_function
-from course_lib.host.device_array import EmulatedDeviceArray, undefined
+from course_lib.host.device_array import EmulatedDeviceArray, on_host, undefined
 from course_lib.wording.errors import ArgumentsRefused, LaunchRefused
 
 THREADS = 128
@@ -112,7 +112,7 @@ class EmulatedReduce:
             ArgumentsRefused: for an array of several axes.
             LaunchRefused: if the function cannot run.
         """
-        values = arr.buffer if isinstance(arr, EmulatedDeviceArray) else arr
+        values = on_host(arr)
         if values.ndim != 1:
             raise ArgumentsRefused("cuda.reduce takes an array with one axis.")
         values = values[:size]

@@ -9,7 +9,6 @@ neither is ever made up.
 from __future__ import annotations
 
 import contextlib
-import numbers
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,15 +22,13 @@ from course_lib.host import host_api, probe, successor
 from course_lib.host.arguments import HostArguments
 from course_lib.student import front_end, unrun_cells
 from course_lib.wording.errors import (
-    EmulatedTimingRefused,
     LaunchRefused,
     LaunchStopped,
-    NoGpuHere,
     PlainError,
     excepthook,
     interruptible,
 )
-from course_lib.wording.findings import Finding, by_importance, finding
+from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import say
 from course_lib.wording.words import joined
 
@@ -40,26 +37,6 @@ if TYPE_CHECKING:
     from course_lib.emulator.launch import ConfiguredKernel
 
     Recount = Callable[[KeptLaunch, Profile, str], AsCompiled]
-
-__all__ = [
-    "EmulatedTimingRefused",
-    "LaunchRefused",
-    "LaunchStopped",
-    "NoGpuHere",
-    "PlainError",
-    "backend",
-    "device_name",
-    "emulate",
-    "is_emulated",
-    "last_profile",
-    "on_gpu",
-    "run",
-    "speak_plainly",
-    "start",
-    "stop",
-    "untouched_numba",
-    "verdict",
-]
 
 FINDINGS_SHOWN = 3
 # Up to so many bytes of arrays are kept of a launch that may be counted as compiled later.
@@ -74,15 +51,14 @@ class _Session:
     def __init__(self) -> None:
         self.verdict: probe.BackendChoice | None = None
         self.undo: Callable[[], None] | None = None
-        self.undo_name: Callable[[], None] | None = None
-        self.undo_hook: Callable[[], None] | None = None
+        self.undo_rest = contextlib.ExitStack()  # the name numba, and what a script ends in
         self.profile: Profile | None = None
 
     def begin(self) -> probe.BackendChoice:
         if self.verdict is None:
             self.verdict = probe.look()
             if (cuda := self.verdict.cuda) and successor.made(cuda):
-                self.undo_name = successor.put_in_place(cuda)
+                self.undo_rest.callback(successor.put_in_place(cuda))
             self.patch()
             self.speak_plainly()
             if shell := front_end.shell():
@@ -93,7 +69,7 @@ class _Session:
         """A script, too, ends in our sentence alone, unless somebody else looks after that."""
         if sys.excepthook is sys.__excepthook__:
             hook = host_api.Replacement(sys, "excepthook", excepthook)
-            self.undo_hook = host_api.make([hook])
+            self.undo_rest.callback(host_api.make([hook]))
 
     def patch(self) -> None:
         if self.verdict is None or self.verdict.failure == "no-numba":
@@ -121,14 +97,10 @@ def use_stand_in(
     from course_lib.host import cuda_stand_in as stand_in
 
     module = stand_in.make({**host_api.host_functions(launch), **answers})
-    remove = stand_in.put_in_place(module)
-    undo = host_api.install(module, launch, answers)
-
-    def undo_both() -> None:
-        undo()
-        remove()
-
-    return undo_both
+    undo = contextlib.ExitStack()
+    undo.callback(stand_in.put_in_place(module))
+    undo.callback(host_api.install(module, launch, answers))
+    return undo.close
 
 
 def speak_plainly() -> None:
@@ -161,12 +133,7 @@ def start(lesson: str = "") -> None:
 def stop() -> None:
     """Leave Numba as it was before `start()`."""
     _session.unpatch()
-    if _session.undo_name is not None:
-        _session.undo_name()
-        _session.undo_name = None
-    if _session.undo_hook is not None:
-        _session.undo_hook()
-        _session.undo_hook = None
+    _session.undo_rest.close()
     _session.verdict = None
     _session.profile = None
 
@@ -262,7 +229,7 @@ class Emulated:
         host = HostArguments(args)
         try:
             emulation = emulate_on_numpy(self.kernel, **self.options)
-            launch = emulation[_dimensions_as_integers(configuration)]
+            launch = emulation[configuration]
             kept = _kept(self.kernel, launch, host.values) if self.recount else None
             with interruptible(f"{self.name} did not end, and its arrays may be half written."):
                 profile = launch(*host.values)
@@ -418,29 +385,6 @@ def _say_how_to_allow_more(profile: Profile, more: str) -> None:
         else each
         for each in profile.findings
     ]
-
-
-def _dimensions_as_integers(configuration: Any) -> tuple[Any, ...]:
-    """Grid and block as plain integers; whatever is no whole number is named."""
-    from course_lib.emulator import KernelRejected
-
-    if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
-        why = "A launch needs its grid and its block: kernel[grid, block](…)."
-        raise KernelRejected([finding("invalid-launch", why)])
-    checked = []
-    for what, dimensions in zip(("grid", "block"), configuration, strict=False):
-        sizes = dimensions if isinstance(dimensions, tuple | list) else (dimensions,)
-        if not all(isinstance(size, numbers.Integral) for size in sizes):
-            why = say(
-                "The {what} must be whole numbers, but it is {dimensions}.",
-                what=what,
-                dimensions=repr(dimensions),
-            )
-            hint = "The operator // divides integers. math.ceil rounds up."
-            raise KernelRejected([finding("invalid-launch", why, hint=hint)])
-        whole = tuple(int(size) for size in sizes)
-        checked.append(whole if isinstance(dimensions, tuple | list) else whole[0])
-    return (*checked, *configuration[2:])
 
 
 def _name(kernel: Any) -> str:

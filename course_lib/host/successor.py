@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -76,19 +77,14 @@ def put_in_place(cuda: ModuleType) -> Callable[[], None]:
         name: value for name, value in vars(types).items() if isinstance(value, types.Number)
     }
     names = {**scalars, "void": types.void, "types": types, "cuda": cuda}
-    undone = [
-        _place(sys.modules, {"numba": numba, "numba.types": types, **modules}),
-        _place(vars(numba), names),
-    ]
-
-    def undo() -> None:
-        for each in reversed(undone):
-            each()
-
-    return undo
+    undo = ExitStack()
+    undo.callback(place(sys.modules, {"numba": numba, "numba.types": types, **modules}))
+    undo.callback(place(vars(numba), names))
+    return undo.close
 
 
-def _place(where: dict[str, Any], values: dict[str, Any]) -> Callable[[], None]:
+def place(where: dict[str, Any], values: dict[str, Any]) -> Callable[[], None]:
+    """Give names these values in a module, or among the modules. Returns the undo."""
     before = {name: where[name] for name in values if name in where}
     where.update(values)
 

@@ -22,7 +22,7 @@ from course_lib.emulator import (
     device_function,
     result_type,
 )
-from course_lib.host.device_array import EmulatedDeviceArray, undefined
+from course_lib.host.device_array import EmulatedDeviceArray, on_host, undefined
 from course_lib.wording.errors import ArgumentsRefused, LaunchRefused
 
 THREADS = 256  # in a block; on a GPU the driver chooses, and any choice gives the same result
@@ -198,7 +198,7 @@ class EmulatedUfunc:
             )
         run(self._launch, version, result.size, [*flat, result.reshape(-1)], stream, ["out"])
         if out is not None:
-            np.copyto(out.buffer if isinstance(out, EmulatedDeviceArray) else out, result)
+            np.copyto(on_host(out), result)
             return out
         return EmulatedDeviceArray(result) if any_on_device(args) else result
 
@@ -213,11 +213,11 @@ class EmulatedUfunc:
 
     def _types(self, args: Sequence[Any]) -> Types:
         """The signature for these arguments: arrays have its types, scalars are converted."""
-        given = [
-            np.asarray(argument).dtype if _is_scalar(argument) else _dtype(argument)
-            for argument in args
+        given = [on_host(argument).dtype for argument in args]
+        of_arrays = [
+            None if _is_scalar(argument) else kind
+            for argument, kind in zip(args, given, strict=True)
         ]
-        of_arrays = [None if _is_scalar(argument) else _dtype(argument) for argument in args]
         for wanted in (given, of_arrays):
             matching = [
                 types
@@ -276,14 +276,6 @@ class EmulatedUfunc:
 
 def _is_scalar(value: Any) -> bool:
     return isinstance(value, int | float | complex | np.number)
-
-
-def _dtype(value: Any) -> np.dtype:
-    return value.dtype if isinstance(value, EmulatedDeviceArray) else np.asarray(value).dtype
-
-
-def on_host(value: Any) -> np.ndarray:
-    return value.buffer if isinstance(value, EmulatedDeviceArray) else np.asarray(value)
 
 
 def _as_array(value: Any, kind: np.dtype) -> np.ndarray:

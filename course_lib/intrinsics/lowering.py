@@ -137,9 +137,9 @@ def instruction(text: str, letters: str, given: tuple[Any, ...], result: str = "
     CUDA C++'s asm: "r" is a uint32, "l" a uint64, "h" a uint16, "f" a float32. Numba converts
     what a kernel hands over, so an address that was added up in 64 bits may be given for an "r".
     """
-    for each in given:
-        if not isinstance(each, types.Number):
-            raise Refused(f"this function takes plain numbers, not {each}")
+    for argument_type in given:
+        if not isinstance(argument_type, types.Number):
+            raise Refused(f"this function takes plain numbers, not {argument_type}")
     kinds = {"r": types.uint32, "l": types.uint64, "h": types.uint16, "f": types.float32}
     widths = {"r": ir.IntType(32), "l": ir.IntType(64), "h": ir.IntType(16), "f": ir.FloatType()}
     constraints = ",".join([f"={result}"] * bool(result) + list(letters))

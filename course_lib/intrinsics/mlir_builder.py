@@ -92,7 +92,7 @@ class LiteralStructType:
     elements: Sequence[Any]
 
     def mlir(self) -> Any:
-        return llvm.StructType.get_literal([each.mlir() for each in self.elements])
+        return llvm.StructType.get_literal([element_type.mlir() for element_type in self.elements])
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class MlirBuilder:
     def call(self, code: InlineAsm, arguments: list[Value]) -> Value:
         returns = code.kind.returns
         made = llvm.inline_asm(
-            returns.mlir(), [each.held for each in arguments], code.text, code.constraints,
+            returns.mlir(), [argument.held for argument in arguments], code.text, code.constraints,
             has_side_effects=code.side_effect,
         )  # fmt: skip
         return Value(made, returns)
@@ -213,8 +213,8 @@ class Context:
         return made
 
     def make_tuple(self, builder: MlirBuilder, kind: Any, values: Sequence[Value]) -> Value:
-        held = tuple(each.held for each in values)
-        return Value(held, LiteralStructType([each.type for each in values]))
+        held = tuple(value.held for value in values)
+        return Value(held, LiteralStructType([value.type for value in values]))
 
     def cast(self, builder: MlirBuilder, value: Value, given: Any, wanted: Any) -> Value:
         return self.plain(self.compiler.lower_cast(given, wanted, value.held), wanted)
@@ -225,7 +225,7 @@ class Context:
     def plain(self, held: Any, kind: Any) -> Value:
         """A value of the compiler's, of one of Numba's types, as a value here."""
         if isinstance(kind, types.BaseTuple):
-            parts = [self.plain(each, of) for each, of in zip(held, kind, strict=True)]
+            parts = [self.plain(value, of) for value, of in zip(held, kind, strict=True)]
             return self.make_tuple(MlirBuilder(), kind, parts)
         if not isinstance(kind, types.Number | types.Boolean):
             return Value(held, kind)

@@ -35,8 +35,10 @@ def larger(context: Any, first: Any, second: Any) -> Any:
 
 def _arithmetic(name: str, text: str, *given: Any) -> Any:
     """A result that follows from the arguments alone, so the compiler may move it."""
-    if any(each != types.float32 for each in given):
-        raise Refused(f"{name} takes float32, not {', '.join(str(each) for each in given)}")
+    if any(argument_type != types.float32 for argument_type in given):
+        raise Refused(
+            f"{name} takes float32, not {', '.join(str(argument_type) for argument_type in given)}"
+        )
     constraints = ",".join(["=f"] + ["f"] * len(given))
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

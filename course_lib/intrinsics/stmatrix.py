@@ -21,9 +21,9 @@ from course_lib.intrinsics.lowering import Refused, device_function, instruction
 @device_function
 def pack_bf16(context: Any, first: Any, second: Any) -> Any:
     """`word = pack_bf16(first, second)`: two float32, rounded, the first in the lower half."""
-    for each in (first, second):
-        if each != types.float32:
-            raise Refused(f"pack_bf16 needs two float32, not {each}")
+    for argument_type in (first, second):
+        if argument_type != types.float32:
+            raise Refused(f"pack_bf16 needs two float32, not {argument_type}")
     return instruction("cvt.rn.bf16x2.f32 $0, $2, $1;", "ff", (first, second), "r")
 
 

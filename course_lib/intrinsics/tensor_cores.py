@@ -140,7 +140,7 @@ def _mma(name: str, shape: str, kind: str, operands: Any, a_words: int, b_words:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         sums, left, right = (_parts(builder, argument) for argument in arguments)
         code = ir.FunctionType(
-            _several(ir.FloatType(), 4), [each.type for each in (*left, *right, *sums)]
+            _several(ir.FloatType(), 4), [value.type for value in (*left, *right, *sums)]
         )
         # No memory is touched, so the compiler may move it: an mma is arithmetic.
         made = builder.call(ir.InlineAsm(code, text, constraints), [*left, *right, *sums])

@@ -71,7 +71,7 @@ class _Writer(ast.NodeTransformer):
         if not isinstance(node.target, ast.Name) or node.orelse:
             self._refuse(node, "a loop over unroll has one variable and no else")
         name = node.target.id
-        for inner in (each for statement in node.body for each in ast.walk(statement)):
+        for inner in (part for statement in node.body for part in ast.walk(statement)):
             if isinstance(inner, ast.Break | ast.Continue | ast.Return):
                 self._refuse(inner, "a loop over unroll can't be left early, so use range instead")
             if isinstance(inner, ast.Name) and inner.id == name:

@@ -102,8 +102,8 @@ def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> Wa
 
     def start(context: Any, sums: Any, a: Any, b: Any, add: Any) -> Any:
         _need_sums("warpgroup_product(…).start", sums)
-        for each in (a, b, add):
-            need_integer("warpgroup_product(…).start", each)
+        for argument in (a, b, add):
+            need_integer("warpgroup_product(…).start", argument)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             text = product_text(columns, "add", turned, panels)
@@ -188,7 +188,7 @@ def _update(builder: Any, places: list[Any], text: str, words: Any) -> None:
 
     ptxas lets products overlap as long as it sees nothing else touch these registers.
     """
-    before = [builder.load(each) for each in places]
+    before = [builder.load(pointer) for pointer in places]
     results = ir.LiteralStructType([ir.FloatType()] * len(places))
     again = [str(i) for i in range(len(places))]
     constraints = ",".join(["=f"] * len(places) + ["r"] * len(words) + again)

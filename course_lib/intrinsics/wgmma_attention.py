@@ -197,7 +197,7 @@ def _replace(
 ) -> None:
     """PTX that writes float32 registers, and with `keep` reads them too: each stays where it is."""
     count = len(places)
-    before = [builder.load(each) for each in places] if keep else []
+    before = [builder.load(pointer) for pointer in places] if keep else []
     constraints = ",".join(
         ["=f"] * count + ["r"] * len(operands) + [str(i) for i in range(len(before))]
     )

@@ -29,8 +29,8 @@ from course_lib.kernels.rung import InputsRefused, RungKernel
 
 # From the bottom up.
 RUNG_KERNELS: dict[str, RungKernel] = {
-    each.name: each
-    for each in (
+    rung.name: rung
+    for rung in (
         rung_01_naive.RUNG,
         rung_01_naive.LEAN,
         rung_02_coalesced.RUNG,

@@ -80,7 +80,7 @@ def pieces_of(
         whole = tile(number)
         whole = whole._replace(top=min(whole.top, lowest))
         work[(number - plan.split) % workers].append(whole)
-    return [each for each in work if each]  # without those for whom nothing is left
+    return [pieces for pieces in work if pieces]  # without those for whom nothing is left
 
 
 def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
@@ -92,7 +92,8 @@ def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
     table = np.zeros((len(work), max(map(len, work)) + 1, FIELDS), "uint32")
     for worker, pieces in enumerate(work):
         table[worker, : len(pieces)] = [
-            (each.top, each.left, each.first | each.stop << 16, each.number) for each in pieces
+            (piece.top, piece.left, piece.first | piece.stop << 16, piece.number)
+            for piece in pieces
         ]
     return table
 
@@ -100,8 +101,8 @@ def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
 def shared_tiles(work: list[list[WorkPiece]]) -> np.ndarray:
     """The tiles that several workers share, (tiles, 4) uint32: see `split_tiles.make_adding`."""
     numbers: dict[tuple[int, int], list[int]] = {}
-    for each in (each for pieces in work for each in pieces if each.number != WHOLE):
-        numbers.setdefault((each.top, each.left), []).append(each.number)
+    for part in (piece for pieces in work for piece in pieces if piece.number != WHOLE):
+        numbers.setdefault((part.top, part.left), []).append(part.number)
     rows = [(*at, min(those), len(those)) for at, those in numbers.items()]
     return np.array(rows, "uint32").reshape(-1, 4)
 

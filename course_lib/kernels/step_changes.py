@@ -143,8 +143,10 @@ def _edits(old: tuple[RunLine, ...], new: tuple[RunLine, ...]) -> Iterator[tuple
 def _lines(kernel: Any, numbers: set[int]) -> Iterator[RunLine]:
     """The lines of a kernel and of what it calls, of the statements that begin with one of these
     numbers."""
-    functions = {each.__code__: each for each in _functions(kernel.py_func)}
-    for function in sorted(functions.values(), key=lambda each: each.__code__.co_firstlineno):
+    functions = {function.__code__: function for function in _functions(kernel.py_func)}
+    for function in sorted(
+        functions.values(), key=lambda function: function.__code__.co_firstlineno
+    ):
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))
         ran = {number - first + 1 for number in numbers}
@@ -165,8 +167,8 @@ def _statements(tree: ast.Module, ran: set[int]) -> Iterator[tuple[int, int, str
             continue
         body, otherwise = getattr(node, "body", None), getattr(node, "orelse", None)
         last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-        taken = any(each.lineno in ran for each in body or ())
-        other = any(each.lineno in ran for each in otherwise or ())
+        taken = any(statement.lineno in ran for statement in body or ())
+        other = any(statement.lineno in ran for statement in otherwise or ())
         if node.lineno in ran and (taken or other or not isinstance(node, ast.If)):
             left_out = body and not taken
             yield node.lineno, max(1, last - node.lineno + 1), " …" if left_out else ""
@@ -181,9 +183,9 @@ def _is_text(node: ast.stmt) -> bool:
 def _functions(function: Any) -> Iterator[Any]:
     """A kernel's function, and those of the same rung that it calls."""
     found = [function]
-    for each in found:
-        yield each
-        named = inspect.getclosurevars(each)
+    for reached in found:
+        yield reached
+        named = inspect.getclosurevars(reached)
         for called in {**named.globals, **named.nonlocals}.values():
             code = getattr(called, "py_func", None)
             if code is not None and code not in found and code.__module__ in (FILE, STEPS_FILE):

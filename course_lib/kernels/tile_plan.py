@@ -151,7 +151,7 @@ def ways_to_compute(M: int, N: int, multiprocessors: int) -> Iterator[TilePlan]:
             turned = [TilePlan(cluster, columns, rows) for rows in heights if rows != ROWS]
             yield from turned
             if cluster > 1 and columns < N:
-                yield from (replace(each, beside=True) for each in turned)
+                yield from (replace(plan, beside=True) for plan in turned)
 
 
 def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -> float:

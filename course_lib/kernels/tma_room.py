@@ -51,8 +51,8 @@ class Room(NamedTuple):
 def room_for(columns: int, rows: int) -> Room:
     """Room for tiles of so many columns and rows: as many stages as leave place for results."""
     turned, panels = rows != BM, columns // 64
-    each = 2 if turned and panels == 4 else 1
-    consumers = panels // each if turned else rows // 64
+    own_panels = 2 if turned and panels == 4 else 1
+    consumers = panels // own_panels if turned else rows // 64
     step = rows * ROW + panels * BOX
     steps = max(1, 6 * BOX // step)
     stage = steps * step
@@ -60,7 +60,7 @@ def room_for(columns: int, rows: int) -> Room:
     stages = max(fit, min(FEWEST_STAGES, fit_beside_halves))
     box = BOX if stages == fit else BOX // 2
     width = rows if turned else columns
-    return Room(turned, consumers, rows, width, panels, each, steps, stages, box, step, stage)
+    return Room(turned, consumers, rows, width, panels, own_panels, steps, stages, box, step, stage)
 
 
 def threads_of(room: Room) -> int:

@@ -51,8 +51,8 @@ class Tuned:
     def for_size(self, M: int, N: int, K: int) -> RungKernel:
         """The fastest variant that can compute an M x N result."""
         best = self.found.for_product(self.usual.name, M, N) if self.found else ()
-        for each in best:
-            made = made_once(self.usual.name, tuple(sorted(each.constants.items())))
+        for timing in best:
+            made = made_once(self.usual.name, tuple(sorted(timing.constants.items())))
             if not made.room or (made.tile[0] <= M and made.tile[1] <= N):
                 return made
         return self.usual
@@ -64,7 +64,7 @@ class Tuned:
             InputsRefused: if this rung can't.
             PlainError: if the emulator found errors, so that C is not to be trusted.
         """
-        shapes = [tuple(getattr(each, "shape", ())) for each in (A, C)]
+        shapes = [tuple(getattr(matrix, "shape", ())) for matrix in (A, C)]
         matrices = all(len(shape) == 2 and 0 not in shape for shape in shapes)
         # What is no matrix, the usual rung refuses, and says why.
         rung = self.usual

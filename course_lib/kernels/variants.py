@@ -82,7 +82,7 @@ class _WithConstants(ast.NodeTransformer):
         (target,) = node.targets
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
             pairs = zip(target.elts, node.value.elts, strict=True)
-            node.value.elts = [self._value(each, value) for each, value in pairs]
+            node.value.elts = [self._value(name, value) for name, value in pairs]
         else:
             node.value = self._value(target, node.value)
         return node

@@ -167,14 +167,14 @@ def compile_kernel(
         arguments = front.argument_types(signature)
         ptx = front.to_ptx(cuda, function, arguments, cc, options, alone=set(targets) <= {cc})
     made = {}
-    for each in targets or (cc,):
+    for target in targets or (cc,):
         with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
             source, cubin = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
             source.write_text(ptx, encoding="utf-8")
-            log = _to_machine_code(source, cubin, each, options.get("max_registers"))
-            sass, note = disassemble(cubin, each)
+            log = _to_machine_code(source, cubin, target, options.get("max_registers"))
+            sass, note = disassemble(cubin, target)
             entry, elf = _entry(ptx), cubin.read_bytes()
-        made[each] = Compiled(
+        made[target] = Compiled(
             entry,
             str(arguments),
             log,
@@ -230,7 +230,7 @@ def _folders() -> Iterator[str]:
     for place in (spec.submodule_search_locations if spec else None) or ():
         packages = sorted(Path(place).glob("*/bin"), key=_from_old_toolkit)
         for folder in packages:
-            yield from (str(each) for each in (folder, folder / "x86_64", folder / "x64"))
+            yield from (str(path) for path in (folder, folder / "x86_64", folder / "x64"))
     yield from os.environ.get("PATH", "").split(os.pathsep)
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(variable):

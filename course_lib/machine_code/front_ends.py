@@ -102,7 +102,7 @@ class NumbaFrontEnd:
                 "A signature is text such as 'void(float32[:, ::1])', or a tuple with a type or "
                 "an example for each argument."
             )
-        return tuple(self._type_of(each) for each in signature)
+        return tuple(self._type_of(argument_type) for argument_type in signature)
 
     def _type_of(self, value: Any) -> Any:
         types = importlib.import_module(self.types)

@@ -247,7 +247,7 @@ class CompileReport:
 
     def _by_line(self) -> Iterator[str]:
         """Which line of the source takes how many of the loop's instructions."""
-        counts = Counter((each.file, each.line) for each in self.loop)
+        counts = Counter((instruction.file, instruction.line) for instruction in self.loop)
         yield "  count  source line"
         for (file, line), count in sorted(counts.items()):
             yield f"  {count:5d}  {line or '?':>4}  {_source(file, line)}".rstrip()
@@ -351,8 +351,8 @@ def _find_loop(made: Compiled) -> tuple[tuple[Instruction, ...], tuple[Instructi
     everything, loop = sass.reachable(code), sass.hot_loop(code)
     if not loop:
         return everything, everything, NO_LOOP
-    notes = [] if any(each.multiply_adds for each in loop) else [NO_MULTIPLY_ADD]
-    if any(kind_of(each) == "float64" for each in loop):
+    notes = [] if any(instruction.multiply_adds for instruction in loop) else [NO_MULTIPLY_ADD]
+    if any(kind_of(instruction) == "float64" for instruction in loop):
         notes.append(FLOAT64)
     return loop, everything, " ".join(notes)
 

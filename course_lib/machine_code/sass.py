@@ -288,7 +288,9 @@ class _Blocks:
         while changed:
             changed = False
             for block in sorted(everything - {0}):
-                common = set.intersection(*(found[each] for each in self.before[block]))
+                common = set.intersection(
+                    *(found[predecessor] for predecessor in self.before[block])
+                )
                 if (fresh := common | {block}) != found[block]:
                     found[block] = fresh
                     changed = True

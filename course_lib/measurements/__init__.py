@@ -230,8 +230,8 @@ class Measurements:
         plain = {"schema": SCHEMA, **asdict(self)}
         # Where nobody looked there is nothing to write.
         plain["entries"] = [
-            {name: value for name, value in each.items() if value != {}}
-            for each in plain["entries"]
+            {name: value for name, value in entry.items() if value != {}}
+            for entry in plain["entries"]
         ]
         return files.as_text(plain)
 
@@ -310,14 +310,14 @@ def parse(text: str) -> Measurements:
         schema = plain.pop("schema")
         if schema != SCHEMA:
             raise ValueError(f"schema {schema!r}, and this course reads schema {SCHEMA}")
-        entries = tuple(_entry(each) for each in plain.pop("entries"))
+        entries = tuple(_entry(entry) for entry in plain.pop("entries"))
         return replace(Measurements(**plain), entries=entries)
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise UnreadableMeasurements(f"no file of `course.py bench`: {problem}") from problem
 
 
 def _entry(plain: dict[str, Any]) -> Entry:
-    cells = tuple(_cell(each) for each in plain.pop("cells"))
+    cells = tuple(_cell(cell) for cell in plain.pop("cells"))
     plain.pop("busy", None)  # files from before `what_binds` had files of its own
     return Entry(**{**plain, "tile": tuple(plain.get("tile", ())), "cells": cells})
 

@@ -5,10 +5,9 @@ May import: `compiled_counts`, `emulator`, `host`, `machine_code`, `measurements
 Start with: `report`.
 
 `ncu_report(kernel)[grid, block](A, B)` runs the kernel on the emulator, and once more on the GPU
-under `ncu` where the machine allows it. One file a step: `kernel_file` writes the kernel into a
-file, `child` launches that file in a process of its own, `reading` starts `ncu`, reads its
-table and says which of NVIDIA's metrics goes with which counter, `report` lays both sides
-next to each other.
+under `ncu` where the machine allows it. `kernel_file` writes the kernel into a file, and launches
+that file in a process of its own, `reading` starts `ncu`, reads its table and says which of
+NVIDIA's metrics goes with which counter, `report` lays both sides next to each other.
 """
 
 from course_lib.ncu.reading import METRICS, NoCounters, counters_of, parse_ncu

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.host import runtime
-from course_lib.ncu import child
+from course_lib.ncu.kernel_file import write_launch
 
 # The emulator's counter: the metrics of Nsight Compute that add up to it, each with a factor.
 METRICS: dict[str, dict[str, int]] = {
@@ -151,7 +151,7 @@ def read_metrics(
 ) -> tuple[dict[str, float], list[np.ndarray]]:
     """The metrics of one launch, by NVIDIA's names, and what the arrays held after it.
 
-    Args: as `child.write` has them.
+    Args: as `write_launch` has them.
 
     Raises:
         NoCounters: if there is no GPU, no ncu, or no right to read the counters.
@@ -159,8 +159,8 @@ def read_metrics(
     ncu = find_ncu()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        child.write(folder, text, name, launch, arguments)
-        program = [sys.executable, "-m", "course_lib.ncu.child", str(folder)]
+        write_launch(folder, text, name, launch, arguments)
+        program = [sys.executable, "-m", "course_lib.ncu.kernel_file", str(folder)]
         printed, status = _run(command(ncu, program))
         return judged(printed, status, name), _results(folder)
 

@@ -67,7 +67,7 @@ class Attention(Problem):
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         """An error in a score is a relative error of its weight, which moves the output towards or
         away from this key's values; the sums add their own."""
-        Q, K, V = (each.astype(np.float64) for each in inputs)
+        Q, K, V = (array.astype(np.float64) for array in inputs)
         scores = scores_of(Q, K)
         weights = softmax(scores)
         reach = scores_of(np.abs(Q), np.abs(K)).max(axis=1, keepdims=True)

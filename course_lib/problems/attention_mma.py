@@ -63,7 +63,7 @@ class MmaAttention(Attention):
         columns = rng.permutation(self.width)
         for matrix, factors in zip((Q, K), zip(*PAIRS, strict=True), strict=True):
             signs = rng.choice(np.array([-1, 1], np.float32), (len(matrix), self.width // 4))
-            matrix[:, columns] = np.hstack([signs * np.float32(each) for each in factors])
+            matrix[:, columns] = np.hstack([signs * np.float32(factor) for factor in factors])
         return Q, K, V
 
     def off(self, scores: Array) -> Array:

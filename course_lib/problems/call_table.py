@@ -39,7 +39,7 @@ class CallTable:
     @cached_property
     def whole(self) -> bool:
         """Does it ask for whole numbers?"""
-        return all(isinstance(self.reference(*each), int) for each in self.calls)
+        return all(isinstance(self.reference(*call), int) for call in self.calls)
 
 
 def table_of(task: Task) -> CallTable:

@@ -72,7 +72,7 @@ def in_float64(inputs: Sequence[Array]) -> list[Array]:
 
     np.float64(each) makes a number of an array with one element in NumPy 2.2.
     """
-    return [np.asarray(each, np.float64)[()] for each in inputs]
+    return [np.asarray(array, np.float64)[()] for array in inputs]
 
 
 class DescribedProblem(Problem):
@@ -111,7 +111,7 @@ class DescribedProblem(Problem):
         return tuple(size_of[axis] for axis in _axes(letters))
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
-        return tuple(self.shape_of(each, shape) for each in self.exercise.shapes[:-1])
+        return tuple(self.shape_of(letters, shape) for letters in self.exercise.shapes[:-1])
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs; one without axes is a number of type float32."""
@@ -126,8 +126,8 @@ class DescribedProblem(Problem):
         offsets = self.exercise.offsets
         names = self.exercise.parameters
         return tuple(
-            each + np.float32(offsets.get(name, 0))
-            for name, each in zip(names, fresh, strict=False)
+            array + np.float32(offsets.get(name, 0))
+            for name, array in zip(names, fresh, strict=False)
         )
 
     def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
@@ -153,8 +153,8 @@ class DescribedProblem(Problem):
         moved = np.zeros(expected.shape)
         for _ in range(TRIES):
             near = [
-                each * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(each)))
-                for each in in_float64(inputs)
+                array * (1 + UNITS_MOVED * EPSILON * rng.uniform(-1, 1, np.shape(array)))
+                for array in in_float64(inputs)
             ]
             moved = np.maximum(moved, np.abs(right_result(self.exercise, near) - expected))
         return moved
@@ -163,8 +163,8 @@ class DescribedProblem(Problem):
         """How many numbers an element sums at most: one for each index that the output lacks."""
         size_of = {
             letter: size
-            for axes, each in zip(self.exercise.shapes, inputs, strict=False)
-            for letter, size in zip(_axes(axes), np.shape(each), strict=True)
+            for axes, array in zip(self.exercise.shapes, inputs, strict=False)
+            for letter, size in zip(_axes(axes), np.shape(array), strict=True)
         }
         kept = _axes(self.exercise.shapes[-1])
         return prod(size for letter, size in size_of.items() if letter not in kept)
@@ -205,9 +205,9 @@ class DescribedProblem(Problem):
         size_of = dict(zip(self.sizes, shape, strict=True))
         along = self._tile_along(tile)
         return tuple(
-            prod(size_of[letter] for letter in _axes(each))
-            * prod(ceil(size_of[k] / along[k]) for k in along if k not in _axes(each))
-            for each in self.exercise.shapes[:-1]
+            prod(size_of[letter] for letter in _axes(letters))
+            * prod(ceil(size_of[k] / along[k]) for k in along if k not in _axes(letters))
+            for letters in self.exercise.shapes[:-1]
         )
 
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
@@ -246,17 +246,18 @@ class TaskProblem(DescribedProblem):
     def rising(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         rises = (self.exercise.rises.get(name, 0.0) for name in self.exercise.parameters)
         return tuple(
-            each + np.linspace(-rise / 2, rise / 2, each.size, dtype=np.float32).reshape(each.shape)
+            array
+            + np.linspace(-rise / 2, rise / 2, array.size, dtype=np.float32).reshape(array.shape)
             if rise
-            else each
-            for each, rise in zip(inputs, rises, strict=False)
+            else array
+            for array, rise in zip(inputs, rises, strict=False)
         )
 
     def falling(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         falls = (self.exercise.falls.get(name, 0.0) for name in self.exercise.parameters)
         return tuple(
-            each - np.float32(fall) if fall else each
-            for each, fall in zip(inputs, falls, strict=False)
+            array - np.float32(fall) if fall else array
+            for array, fall in zip(inputs, falls, strict=False)
         )
 
     def other_sizes(self) -> Iterator[tuple[Case, OtherSize]]:
@@ -265,7 +266,7 @@ class TaskProblem(DescribedProblem):
         axes_of = dict(zip(task.parameters, map(_axes, task.shapes), strict=True))
         for changed in task.other_sizes:
             number, other = next(iter(changed.items()))
-            name = next(each for each, axes in axes_of.items() if number in axes)
+            name = next(letter for letter, axes in axes_of.items() if number in axes)
             shape = tuple(changed.get(siz, int(siz)) for siz in self.sizes)
             axis = f"{name}.shape[{axes_of[name].index(number)}]"
             case = Case(shape, poison=task.before, further=True)
@@ -291,7 +292,7 @@ class TaskProblem(DescribedProblem):
 def _letters(exercise: Exercise) -> tuple[str, ...]:
     """Every letter once, those of the output first."""
     shapes = exercise.shapes
-    return tuple(dict.fromkeys(k for each in (shapes[-1], *shapes) for k in _axes(each)))
+    return tuple(dict.fromkeys(k for shape in (shapes[-1], *shapes) for k in _axes(shape)))
 
 
 def with_fixed(letters: Sequence[str], sizes: Sequence[int]) -> Shape:

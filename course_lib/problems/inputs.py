@@ -29,15 +29,15 @@ def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     drawn = _drawn(problem, case, seed)
     if problem.formats:
         pairs = zip(drawn, problem.formats, strict=True)
-        drawn = tuple(rounded(each, name) for each, name in pairs)
+        drawn = tuple(rounded(array, name) for array, name in pairs)
     return drawn if problem.order == "C" else tuple(map(np.asfortranarray, drawn))
 
 
 def as_held(problem: Problem, inputs: Sequence[Array]) -> tuple[Array, ...]:
     """Copies of the inputs as a kernel gets them, each in its format, or as a tensor map."""
     if not problem.formats:
-        return tuple(each.copy(order="K") for each in inputs)
-    held = [encoded(each, name) for each, name in zip(inputs, problem.formats, strict=True)]
+        return tuple(array.copy(order="K") for array in inputs)
+    held = [encoded(array, name) for array, name in zip(inputs, problem.formats, strict=True)]
     for place, box in problem.boxes.items():
         held[place] = described(held[place], box)
     return tuple(held)
@@ -62,11 +62,11 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     if case.draw in RISING_DRAWS and problem.rises:
         return problem.rising(inputs)
     if case.draw == WIDE_DRAW and problem.any_range and not case.allowed:
-        return tuple(_with_far_numbers(each, rng) for each in inputs)
+        return tuple(_with_far_numbers(array, rng) for array in inputs)
     if case.allowed or case.draw not in DRAWS_WITH_WHOLE_NUMBERS:
         return inputs
     rng = np.random.default_rng((seed, case.draw, 96))
-    whole = tuple(_with_whole_numbers(each, rng) for each in inputs)
+    whole = tuple(_with_whole_numbers(array, rng) for array in inputs)
     return whole if problem.has_answer(*whole) else inputs
 
 

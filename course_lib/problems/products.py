@@ -39,7 +39,7 @@ class Sum(Problem):
         return shape[:2], shape[:2]
 
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
-        a, b = (each.astype(np.float64) for each in inputs)
+        a, b = (array.astype(np.float64) for array in inputs)
         return a + b, EPSILON * (np.abs(a) + np.abs(b)) + 1e-30
 
 
@@ -96,7 +96,7 @@ class Product(Problem):
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         """A float32 sum of K products, in any order and with or without fused multiply-adds, is
         off by at most about K rounding errors of the sum of absolute products."""
-        a, b = (each.astype(np.float64) for each in inputs)
+        a, b = (array.astype(np.float64) for array in inputs)
         return a @ b, EPSILON * (a.shape[1] + 2) / 2 * (np.abs(a) @ np.abs(b)) + 1e-30
 
     def telling_answer(self, *inputs: Array) -> tuple[Array, Array]:
@@ -225,4 +225,4 @@ class NarrowProduct(Product):
 
     def _narrowed(self, shape: Shape) -> Shape:
         sizes = zip(self.always, shape, strict=True)
-        return tuple(size if entries.is_free(each) else int(each) for each, size in sizes)
+        return tuple(size if entries.is_free(axis) else int(axis) for axis, size in sizes)

@@ -157,9 +157,9 @@ def _bound_by_shared(drawn: random.Random) -> Launch:
     """Within one unit of what a whole number of blocks leaves for each."""
     gpu = _any_gpu(drawn)
     sm = device(gpu).sm
-    each = sm.shared_per_sm_bytes // drawn.randint(1, sm.blocks_per_sm)
-    each += drawn.choice((-1024, -1025, -900, 0, 1, -128, -127))
-    shared_bytes = max(0, min(each, sm.shared_per_block_bytes))
+    per_block = sm.shared_per_sm_bytes // drawn.randint(1, sm.blocks_per_sm)
+    per_block += drawn.choice((-1024, -1025, -900, 0, 1, -128, -127))
+    shared_bytes = max(0, min(per_block, sm.shared_per_block_bytes))
     return gpu, drawn.choice((32, 33, 64)), drawn.choice((16, 24, 32)), shared_bytes
 
 

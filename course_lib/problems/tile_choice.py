@@ -239,8 +239,10 @@ def _uneven_loads(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding
         elements = getattr(tile, side) * tile.BK
         left = elements % tile.threads
         if left:
-            each, idle = elements // tile.threads, tile.threads - elements
-            shares = say(LEFT_OVER if each else NONE_FOR_SOME, each=each, left=left, idle=idle)
+            per_thread, idle = elements // tile.threads, tile.threads - elements
+            shares = say(
+                LEFT_OVER if per_thread else NONE_FOR_SOME, each=per_thread, left=left, idle=idle
+            )
             words = {"elements": elements, "threads": tile.threads, "shares": shares}
             yield tell("uneven loads", numbers.line(side, "BK"), name=name, side=side, **words)
 

@@ -37,12 +37,16 @@ def of_lesson(number: str) -> dict[str, Question]:
 
 def quick_checks(number: str) -> dict[str, Question]:
     """A lesson's questions to check what was understood; see `of_lesson`."""
-    return {name: each for name, each in of_lesson(number).items() if not each.is_prediction}
+    return {
+        name: question for name, question in of_lesson(number).items() if not question.is_prediction
+    }
 
 
 def predictions(number: str) -> dict[str, Question]:
     """A lesson's questions that are asked before a run; see `of_lesson`."""
-    return {name: each for name, each in of_lesson(number).items() if each.is_prediction}
+    return {
+        name: question for name, question in of_lesson(number).items() if question.is_prediction
+    }
 
 
 def find(name: object) -> Question:
@@ -53,10 +57,10 @@ def find(name: object) -> Question:
     """
     wanted = str(name).strip().casefold()
     parts = [number for number in lessons() if number[:2] == wanted[:2]]  # of a split lesson, too
-    theirs = {name: each for number in parts for name, each in of_lesson(number).items()}
+    theirs = {name: question for number in parts for name, question in of_lesson(number).items()}
     if wanted in theirs:
         return theirs[wanted]
-    every = [each for number in lessons() for each in of_lesson(number)]
+    every = [question for number in lessons() for question in of_lesson(number)]
     near = difflib.get_close_matches(wanted, every, n=3) or list(theirs)
     asked = f" Did you mean {' or '.join(near)}?" if near else ""
     raise UnknownQuestion(f"There is no question {str(name)!r}.{asked}")

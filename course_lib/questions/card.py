@@ -88,7 +88,7 @@ def _body(question: Question) -> str:
 def answers_of(question: Question, label: str = "Your answer") -> str:
     """Where somebody answers: the choices, the lines or an entry, with the listing above them."""
     if isinstance(question, WhichLine):
-        return f'<div class="lines">{"".join(_line(*each) for each in _listing(question))}</div>\n'
+        return f'<div class="lines">{"".join(_line(*line) for line in _listing(question))}</div>\n'
     code = question.code.strip("\n")
     shown = f'<pre class="code" tabindex="0">{escape(code)}</pre>\n' if code else ""
     if isinstance(question, Choose):

@@ -90,7 +90,7 @@ class Choose(Question):
         return {chr(ord("a") + place): choice for place, choice in enumerate(self.choices)}
 
     def rows(self) -> list[Row]:
-        return [(letter, each.right, each.why) for letter, each in self.lettered().items()]
+        return [(letter, choice.right, choice.why) for letter, choice in self.lettered().items()]
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,11 @@ def tells_times(value: float) -> re.Pattern[str]:
 
 def plain(words: str) -> str:
     """Words without what does not matter: capitals, spaces, quotes, a full stop at the end."""
-    kept = [each for each in words.casefold() if not each.isspace() and each not in "`'\"“”"]
+    kept = [
+        character
+        for character in words.casefold()
+        if not character.isspace() and character not in "`'\"“”"
+    ]
     return "".join(kept).rstrip(".;")
 
 

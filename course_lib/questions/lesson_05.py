@@ -87,7 +87,7 @@ def gone_home_facts() -> dict[str, object]:
 def threads_that_load(row: int, column: int) -> int:
     """How many threads of one block of `matmul_coalesced` load this element of A."""
     profile = run(COALESCED, 1, (16, 16), *(ones(16, 16) for _ in range(3)), trace=True)
-    loads = [each for each in profile.trace if each.array == "A"]
+    loads = [access for access in profile.trace if access.array == "A"]
     return sum(int((load.indices == (row, column)).all(axis=1).sum()) for load in loads)
 
 

@@ -69,7 +69,7 @@ def _right_choice(question: Question) -> tuple[str, str]:
     """The letter of the right choice and its words, as a sentence ends."""
     if not isinstance(question, Choose):
         raise TypeError(f"{question.id}: a prediction asks for a number or a choice")
-    letter, choice = next(each for each in question.lettered().items() if each[1].right)
+    letter, choice = next(lettered for lettered in question.lettered().items() if lettered[1].right)
     return letter, choice.words.rstrip(".") + "."
 
 

@@ -6,14 +6,13 @@ how each is judged; grading/answers/segments.py says what each looks like in a s
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from course_lib.registry import entry_checks as entries
 
 
-class Kind(ABC):
+class Kind:
     """What is written for an exercise, and how it is asked for.
 
     Attributes:
@@ -44,9 +43,9 @@ class Kind(ABC):
         """What is wrong with an entry of this kind, beside what may be wrong with any."""
         return iter(())
 
-    @abstractmethod
     def asked_for(self, exercise: Any) -> str:
         """What should stand in the notebook, as a phrase."""
+        return f"function {exercise.id}"
 
 
 class KernelKind(Kind):
@@ -58,18 +57,12 @@ class KernelKind(Kind):
     def faults(self, exercise: Any) -> Iterator[entries.Fault]:
         return entries.faults_of_kernel(exercise)
 
-    def asked_for(self, exercise: Any) -> str:
-        return f"function {exercise.id}"
-
 
 class FunctionKind(Kind):
     """A plain function that is called."""
 
     name = "function"
     properties = ("right", "refusals")
-
-    def asked_for(self, exercise: Any) -> str:
-        return f"function {exercise.id}"
 
 
 class ConstantsKind(Kind):

@@ -67,9 +67,9 @@ def without_docstrings(text: bytes) -> bytes:
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:
     """A node and the statements in it; expressions, most of a tree, hold none."""
     yield node
-    for each in ast.iter_child_nodes(node):
-        if isinstance(each, ast.stmt | ast.excepthandler | ast.match_case):
-            yield from _blocks(each)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from _blocks(child)
 
 
 def files() -> list[Path]:
@@ -93,7 +93,7 @@ def _needed() -> set[Path]:
     for package in PACKAGES:
         folder = _path(package)
         assert folder is not None
-        waiting += [f"{package}.{each.stem}" for each in folder.parent.glob("*.py")]
+        waiting += [f"{package}.{path.stem}" for path in folder.parent.glob("*.py")]
     while waiting:
         path = _path(waiting.pop())
         if path is not None and path not in found:

@@ -39,12 +39,11 @@ from course_lib.registry import entry_checks as entries
 from course_lib.shown_answers import why_no_answer
 from course_lib.student import progress
 from course_lib.tab.fields import Fields, Refused, text
-from course_lib.verdicts import page, words
-from course_lib.verdicts.marks import marks
-from course_lib.verdicts.medium import PAGE
-from course_lib.verdicts.noting import note
+from course_lib.verdicts import page
+from course_lib.verdicts.page import marks
+from course_lib.verdicts.showing import note
 from course_lib.verdicts.typed import listings
-from course_lib.verdicts.verdict import Verdict, verdict_of
+from course_lib.verdicts.verdict import PAGE, Verdict, text_of, verdict_of
 from course_lib.wording.sentences import Line
 
 INTRINSICS = (
@@ -150,10 +149,10 @@ def offered(own: Own, report: Report) -> Iterator[Offer]:
     if not own.exercise.kind.is_launched or any(error.code in NO_RUN for error in report.errors):
         return
     in_step = all(error.code.startswith(("race-", "barrier-")) for error in report.errors)
-    for each in OFFERS:
+    for offer in OFFERS:
         # A race is watched where everything else is right: it tells which of two values came.
-        if each.fits(own) and (in_step or each.id != "race"):
-            yield each
+        if offer.fits(own) and (in_step or offer.id != "race"):
+            yield offer
 
 
 def _loads_or_stores(own: Own) -> bool:
@@ -236,9 +235,9 @@ def check(fields: Fields, tell: Tell) -> dict[str, Any]:
         "passed": report.passed,
         "waits": verdict.waits,
         "html": page.html_of(verdict),
-        "text": words.text_of(verdict),
+        "text": text_of(verdict),
         "marks": [] if verdict.waits else [asdict(mark) for mark in marks(report.shown, typed)],
-        "figures": [{"id": each.id, "title": each.title} for each in figures],
+        "figures": [{"id": figure.id, "title": figure.title} for figure in figures],
         "offers_answer": verdict.offers_answer,
         "counts": dict(report.counts),
         "progress": progress.exported(),
@@ -342,12 +341,12 @@ def traced(own: Own, typed: str) -> Profile:
     profile = emulation[launch.grid, launch.block](*as_held(problem, inputs), output)
     if not profile.finished:
         raise Refused(f"{exercise.id} does not end, so there is no run to draw.")
-    mine = [each for each in profile.trace if each.line < Line.FIRST_AROUND]
+    mine = [access for access in profile.trace if access.line < Line.FIRST_AROUND]
     return replace(profile, trace=mine, source=typed, first_line=1, kernel_name=exercise.id)
 
 
 def _fits(own: Own, wanted: str) -> bool:
-    return any(each.id == wanted and each.fits(own) for each in OFFERS)
+    return any(offer.id == wanted and offer.fits(own) for offer in OFFERS)
 
 
 def _owners(own: Own, typed: str) -> Interactive:

@@ -170,7 +170,7 @@ def wanted_launch(fields: Fields) -> Wanted:
 def _kernel_in(program: Program, name: str) -> Kernel:
     kernels = [function for function in program.functions.values() if not function.is_device]
     decorated = [function for function in kernels if function.is_decorated] or kernels
-    chosen = [each for each in decorated if not name or each.name == name]
+    chosen = [function for function in decorated if not name or function.name == name]
     if not chosen:
         raise Refused(NO_KERNEL.replace("kernel", f"kernel called {name}", bool(name)))
     kernel = chosen[-1]

@@ -21,7 +21,7 @@ from course_lib.tab.checks import OFFERS, html_of, of_launch
 from course_lib.tab.fields import Fields, Refused, text
 from course_lib.tab.launches import BUDGET, NO_KERNEL, Played, Ran, Wanted, play, wanted_launch
 from course_lib.tab.programs.run import ProgramRun, launches_something, run_program
-from course_lib.verdicts.marks import marks
+from course_lib.verdicts.page import marks
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import whole
 
@@ -78,8 +78,8 @@ def _of_program(fields: Fields, came: ProgramRun) -> dict[str, Any]:
         **(_of_arrays(chosen.played) if chosen else {}),
         "printed": came.printed,
         "not_run": [
-            {"line": each.first, "last": each.last, "said": whole(each.said, "student")}
-            for each in came.left_out
+            {"line": passage.first, "last": passage.last, "said": whole(passage.said, "student")}
+            for passage in came.left_out
         ],
         "status": whole(came.left_out[0].said, "student")
         if came.left_out
@@ -95,8 +95,8 @@ def _lines(played: Sequence[Played]) -> list[dict[str, Any]]:
     """The counts of each line, in all of these launches together."""
     counters: dict[int, Counter[str]] = {}
     for launch in played:
-        for line, each in launch.first.profile.lines.items():
-            counters.setdefault(line, Counter()).update(_counted(each))
+        for line, line_counters in launch.first.profile.lines.items():
+            counters.setdefault(line, Counter()).update(_counted(line_counters))
     return [{"line": line, "counters": counters[line]} for line in sorted(counters)]
 
 
@@ -104,7 +104,9 @@ def _of_arrays(played: Played) -> dict[str, Any]:
     """The figures that fit a launch, and its arrays."""
     fitting = set(_figures(played.wanted, played.first))
     return {
-        "figures": [{"id": each.id, "title": each.title} for each in OFFERS if each.id in fitting],
+        "figures": [
+            {"id": offer.id, "title": offer.title} for offer in OFFERS if offer.id in fitting
+        ],
         "outputs": [*_outputs(played)],
     }
 

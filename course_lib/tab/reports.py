@@ -71,7 +71,9 @@ def _orders(count: int, whose: str) -> str:
 
 def _of_run(came: ProgramRun, chosen: LaunchSite | None) -> Iterator[str]:
     if came.left_out:
-        rows = "".join(f"<li>{escape(whole(each.said, 'student'))}</li>" for each in came.left_out)
+        rows = "".join(
+            f"<li>{escape(whole(passage.said, 'student'))}</li>" for passage in came.left_out
+        )
         yield f'<ul class="not-run">{rows}</ul>'
     if came.held:
         lines = span("line", sorted(set(came.held)))

@@ -12,8 +12,7 @@ from course_lib.student import progress
 from course_lib.tab.checks import Tell, around, check, show_answer
 from course_lib.tab.fields import Fields, Refused, text
 from course_lib.verdicts import page
-from course_lib.verdicts.medium import PAGE
-from course_lib.verdicts.verdict import verdict_of
+from course_lib.verdicts.verdict import PAGE, verdict_of
 from course_lib.wording.errors import PlainError
 
 

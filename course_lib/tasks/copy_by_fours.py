@@ -17,7 +17,7 @@ TASK = Task(
     formula="target[i] = source[i], four elements for each thread",
     wrong_ideas=(
         WrongIdea(
-            lambda source: [each if i < 128 else 0 for i, each in enumerate(source)],
+            lambda source: [number if i < 128 else 0 for i, number in enumerate(source)],
             "your kernel never copies the second half of the numbers",
             "How many threads are there in all, and how many numbers does each of them copy?",
         ),

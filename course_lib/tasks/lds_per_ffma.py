@@ -5,7 +5,7 @@ from course_lib.registry.kinds import FUNCTION
 
 
 def _count(opcodes, name):
-    return sum(each.partition(".")[0] == name for each in opcodes)
+    return sum(opcode.partition(".")[0] == name for opcode in opcodes)
 
 
 def _per_ffma(opcodes, *names):

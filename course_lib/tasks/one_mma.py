@@ -106,7 +106,7 @@ def _orders() -> list[WrongIdea]:
         WrongIdea(
             lambda A, B, order=order: in_order(A, order) @ B,
             "word 0 comes from the {} quarter of A, word 1 from the {}, word 2 from the {}, and "
-            "word 3 from the {}".format(*(names[each] for each in order)),
+            "word 3 from the {}".format(*(names[quarter] for quarter in order)),
             "In the figure above, which quarters of A do words 1, 2 and 3 of lane 0 come from?",
             place=("load", "A"),
         )
@@ -168,7 +168,7 @@ def _words_again() -> list[WrongIdea]:
     """One word that has the numbers of another one."""
     ideas = []
     for word, other in permutations(range(4), 2):
-        order = [other if each == word else each for each in range(4)]
+        order = [other if number == word else number for number in range(4)]
         ideas.append(
             WrongIdea(
                 lambda A, B, order=order: in_order(A, order) @ B,

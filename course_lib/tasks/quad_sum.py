@@ -15,7 +15,7 @@ def _with(S: Any, *apart: int) -> Any:
     import numpy as np  # the registry is read without it, too
 
     lane, held = np.arange(32), _lanes(S)
-    return held + sum(held[lane ^ each] for each in apart)
+    return held + sum(held[lane ^ distance] for distance in apart)
 
 
 def _down(S: Any, *steps: int) -> Any:

@@ -13,9 +13,9 @@ def sums(x, left=True, right=True, only_within=0):
 
     padded = np.pad(x, 1)
     before, after = padded[:-2].copy(), padded[2:].copy()
-    each = only_within or 1
-    before[::each] *= left
-    after[each - 1 :: each] *= right
+    stride = only_within or 1
+    before[::stride] *= left
+    after[stride - 1 :: stride] *= right
     return before + x + after
 
 

@@ -125,7 +125,7 @@ class TileArithmetic:
         kind, compute = promoted(left, right), BINARY[type(op)].compute
         if isinstance(op, ast.Div) and kind.kind != "float":
             kind = FLOAT32
-        one, other = (self._operand(each, kind) for each in (left, right))
+        one, other = (self._operand(operand, kind) for operand in (left, right))
         self.check_shapes(left, right)
         with np.errstate(all="ignore"):
             result = compute(one, other)
@@ -216,7 +216,7 @@ class TileArithmetic:
         try:
             joint = np.broadcast_shapes(*shapes)
         except ValueError:
-            named = say(" and ").join(" x ".join(map(str, each)) or "1" for each in shapes)
+            named = say(" and ").join(" x ".join(map(str, shape)) or "1" for shape in shapes)
             message = say("Tiles of {shapes} do not fit together.", shapes=named)
             raise self.refuse(message, hint="Along which axis do their lengths differ?") from None
         self.check_size(joint)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.tiles.elementwise import SHARED, astype, dtype_given, each, ones, permute
+from course_lib.tiles.elementwise import SHARED, astype, dtype_given, elementwise, ones, permute
 from course_lib.tiles.machine import TileMachine
 from course_lib.tiles.memory import ArrayArgument
 from course_lib.tiles.values import DTYPES, Array, TileValue, Unknown, made, promoted
@@ -62,7 +62,7 @@ def load(
     if _is_outside(machine, array, inside, index, check_bounds, "read"):
         unknown = Unknown(np.ones(sizes, bool), array.name, machine.line)
         return TileValue(np.zeros(sizes, array.dtype.storage), array.dtype, unknown)
-    cells = np.ravel_multi_index([np.where(inside, each, 0) for each in places], array.shape)
+    cells = np.ravel_multi_index([np.where(inside, place, 0) for place in places], array.shape)
     held = np.full(sizes, 0 if padding_mode == UNDETERMINED else padding_mode).astype(
         array.dtype.storage
     )
@@ -94,7 +94,7 @@ def store(
     places, inside = _places(machine, array, index, sizes, order)
     if _is_outside(machine, array, inside, index, check_bounds, "write"):
         return
-    cells = np.ravel_multi_index([np.where(inside, each, 0) for each in places], array.shape)
+    cells = np.ravel_multi_index([np.where(inside, place, 0) for place in places], array.shape)
     values = tile.like(lambda data: data[inside])
     machine.memory.store(array, cells[inside], values, machine.number, machine.line)
 
@@ -113,7 +113,7 @@ def gather(
     if not check_bounds and (asked & ~inside).any():
         _tell(machine, array, places, asked & ~inside, "read")
     wanted = asked & inside
-    cells = np.ravel_multi_index([np.where(wanted, each, 0) for each in places], array.shape)
+    cells = np.ravel_multi_index([np.where(wanted, place, 0) for place in places], array.shape)
     other = padding_value.data if isinstance(padding_value, TileValue) else padding_value
     held = np.array(np.broadcast_to(other, wanted.shape)).astype(array.dtype.storage)
     held[wanted] = machine.memory.load(array, cells[wanted], machine.number, machine.line)
@@ -134,7 +134,7 @@ def scatter(
     if not check_bounds and (asked & ~inside).any():
         _tell(machine, array, places, asked & ~inside, "write")
     wanted = asked & inside
-    cells = np.ravel_multi_index([np.where(wanted, each, 0) for each in places], array.shape)
+    cells = np.ravel_multi_index([np.where(wanted, place, 0) for place in places], array.shape)
     tile = value if isinstance(value, TileValue) else made(value, array.dtype)
     values = tile.like(lambda data: np.broadcast_to(data, wanted.shape)[wanted])
     machine.memory.store(array, cells[wanted], values, machine.number, machine.line)
@@ -187,7 +187,7 @@ def transpose(
 def atomic_add(machine: TileMachine, array: Any, indices: Any, update: Any, **options: Any) -> None:
     places, inside, asked = _scattered(machine, array, indices, None)
     wanted = asked & inside
-    cells = np.ravel_multi_index([np.where(wanted, each, 0) for each in places], array.shape)
+    cells = np.ravel_multi_index([np.where(wanted, place, 0) for place in places], array.shape)
     tile = update if isinstance(update, TileValue) else made(update, array.dtype)
     values = np.broadcast_to(tile.data, wanted.shape)[wanted]
     machine.memory.add(array, cells[wanted], values, machine.number)
@@ -254,7 +254,7 @@ def _is_outside(
     if inside.any() and (checks or inside.all()):
         return False
     parts = index if isinstance(index, tuple) else (index,)
-    where = say("tile ({index})", index=", ".join(str(machine.whole(each, "")) for each in parts))
+    where = say("tile ({index})", index=", ".join(str(machine.whole(part, "")) for part in parts))
     machine.memory.outside(array, kind, where, machine.number, machine.line)
     return True
 
@@ -321,6 +321,6 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "bid": bid, "num_blocks": num_blocks, "num_tiles": num_tiles, "load": load, "store": store,
     "gather": gather, "scatter": scatter, "arange": arange, "mma": mma, "matmul": matmul,
     "ones": ones, "astype": astype, "transpose": transpose, "atomic_add": atomic_add,
-    "tanh": each(np.tanh),
+    "tanh": elementwise(np.tanh),
 }  # fmt: skip
 assert all(name in DTYPES for name in TOTALS)

@@ -12,7 +12,7 @@ from course_lib.tiles.values import DTYPES, DType, TileValue, made, promoted
 from course_lib.wording.sentences import say
 
 
-def each(compute: Callable[..., Any]) -> Callable[..., Any]:
+def elementwise(compute: Callable[..., Any]) -> Callable[..., Any]:
     """A function of one value, element by element; options of speed change nothing here."""
 
     def carry_out(machine: TileMachine, x: Any, **options: Any) -> Any:
@@ -130,7 +130,8 @@ SHARED: Mapping[str, Callable[..., Any]] = {
     "broadcast_to": broadcast_to, "expand_dims": expand_dims, "permute": permute,
     "maximum": pairwise(np.maximum), "minimum": pairwise(np.minimum),
     "sum": reduced(np.sum), "max": reduced(np.max), "min": reduced(np.min),
-    "exp": each(np.exp), "exp2": each(np.exp2), "log": each(np.log), "log2": each(np.log2),
-    "sqrt": each(np.sqrt), "rsqrt": each(_rsqrt), "sin": each(np.sin), "cos": each(np.cos),
-    "floor": each(np.floor), "ceil": each(np.ceil), "abs": each(np.abs),
+    "exp": elementwise(np.exp), "exp2": elementwise(np.exp2), "log": elementwise(np.log),
+    "log2": elementwise(np.log2), "sqrt": elementwise(np.sqrt), "rsqrt": elementwise(_rsqrt),
+    "sin": elementwise(np.sin), "cos": elementwise(np.cos), "floor": elementwise(np.floor),
+    "ceil": elementwise(np.ceil), "abs": elementwise(np.abs),
 }  # fmt: skip

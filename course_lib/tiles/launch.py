@@ -148,7 +148,7 @@ def emulate_tiles(kernel: Any, name: str = "") -> EmulatedTiles:
         KernelRejected: if there is no such kernel, or its text can't be read.
     """
     program, own = (read_text(kernel), "") if isinstance(kernel, str) else read_kernel(kernel)
-    there = [each.name for each in program.functions.values() if each.is_kernel]
+    there = [function.name for function in program.functions.values() if function.is_kernel]
     wanted = name or own or (there[-1] if there else "")
     if wanted not in there:
         message = say("There is no tile kernel {name} here. These are defined: {there}.",

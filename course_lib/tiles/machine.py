@@ -170,8 +170,8 @@ class TileMachine(TileArithmetic):
                     say("{count} names are given {values}.",
                         values=counted(len(values), "value"), count=len(target.elts))
                 )  # fmt: skip
-            for part, each in zip(target.elts, values, strict=True):
-                self._bind(part, each, names)
+            for part, content in zip(target.elts, values, strict=True):
+                self._bind(part, content, names)
         else:
             raise self.no_target(target, names)
 
@@ -260,10 +260,10 @@ class TileMachine(TileArithmetic):
         raise rejection("compile-error", message, node, "Which line should give the name a value?")
 
     def _tuple_(self, node: ast.Tuple, names: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.value(each, names) for each in node.elts)
+        return tuple(self.value(part, names) for part in node.elts)
 
     def _list_(self, node: ast.List, names: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.value(each, names) for each in node.elts)
+        return tuple(self.value(part, names) for part in node.elts)
 
     def _ifexp_(self, node: ast.IfExp, names: dict[str, Any]) -> Any:
         return self.value(node.body if self.truth(node.test, names) else node.orelse, names)
@@ -310,7 +310,7 @@ class TileMachine(TileArithmetic):
         return self.arithmetic(node.op, left, right)
 
     def _compare_(self, node: ast.Compare, names: dict[str, Any]) -> Any:
-        values = [self.value(each, names) for each in (node.left, *node.comparators)]
+        values = [self.value(comparator, names) for comparator in (node.left, *node.comparators)]
         found: Any = True
         for number, op in enumerate(node.ops):
             if isinstance(op, ast.Is | ast.IsNot):
@@ -394,8 +394,8 @@ class TileMachine(TileArithmetic):
         if name in there.FUNCTIONS or any(key.startswith(f"{name}.") for key in there.NAMES):
             return Named(language, name)
         module = name.rpartition(".")[0]
-        beside = (each for each in (*there.FUNCTIONS, *there.NAMES)
-                  if each.rpartition(".")[0] == module)  # fmt: skip
+        beside = (full_name for full_name in (*there.FUNCTIONS, *there.NAMES)
+                  if full_name.rpartition(".")[0] == module)  # fmt: skip
         known = joined(sorted(beside))
         message = say("The tile machine does not support {name} of {language}, but only {known}.",
                       name=name, language=there.TITLE, known=known)  # fmt: skip
@@ -403,8 +403,12 @@ class TileMachine(TileArithmetic):
 
     def _call_(self, node: ast.Call, names: dict[str, Any]) -> Any:
         function = self.value(node.func, names)
-        given = [self.value(each, names) for each in node.args]
-        named = {each.arg: self.value(each.value, names) for each in node.keywords if each.arg}
+        given = [self.value(argument, names) for argument in node.args]
+        named = {
+            keyword.arg: self.value(keyword.value, names)
+            for keyword in node.keywords
+            if keyword.arg
+        }
         self.node = node
         if isinstance(function, TileFunction):
             if function.language != self.language:
@@ -443,8 +447,8 @@ class TileMachine(TileArithmetic):
         positional = [*arguments.posonlyargs, *arguments.args]
         defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
         defaults |= {
-            each: value
-            for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            parameter: value
+            for parameter, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             if value is not None
         }
         for parameter, default in defaults.items():
@@ -463,8 +467,8 @@ class TileMachine(TileArithmetic):
 
     def _builtin(self, name: str, given: Sequence[Any]) -> Any:
         if name == "range":
-            return range(*(self.whole(each, "range") for each in given))
-        if any(isinstance(each, TileValue) for each in given) and name in ("min", "max"):
+            return range(*(self.whole(argument, "range") for argument in given))
+        if any(isinstance(argument, TileValue) for argument in given) and name in ("min", "max"):
             function = "minimum" if name == "min" else "maximum"
             return self.languages[self.language].FUNCTIONS[function](self, *given)
         return BUILTINS[name](*given)

@@ -46,7 +46,9 @@ class TileFunction:
     @property
     def parameters(self) -> tuple[str, ...]:
         given = self.tree.args
-        return tuple(each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+        return tuple(
+            parameter.arg for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs)
+        )
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def _decorator_of(kernel: Any) -> tuple[str, bool] | None:
 def function_behind(value: Any) -> FunctionType | None:
     """The Python function that a kernel object of either language was made from; or it itself."""
     wrapped = (getattr(value, name, None) for name in ("_pyfunc", "fn"))
-    found = next((each for each in wrapped if each), value)
+    found = next((function for function in wrapped if function), value)
     return found if isinstance(found, FunctionType) else None
 
 
@@ -214,4 +216,4 @@ def _constant(statement: ast.Assign | ast.AnnAssign, constants: dict[str, Any]) 
         found = ast.literal_eval(value)  # type: ignore[arg-type]
     except ValueError:
         return
-    constants |= {each.id: found for each in targets if isinstance(each, ast.Name)}
+    constants |= {target.id: found for target in targets if isinstance(target, ast.Name)}

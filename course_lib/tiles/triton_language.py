@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.tiles.elementwise import SHARED, astype, dtype_given, each, permute
+from course_lib.tiles.elementwise import SHARED, astype, dtype_given, elementwise, permute
 from course_lib.tiles.machine import TileMachine
 from course_lib.tiles.memory import ArrayArgument
 from course_lib.tiles.values import (
@@ -86,7 +86,7 @@ def load(
     held = np.array(np.broadcast_to(_data(0 if other is None else other), wanted.shape))
     held = held.astype(array.dtype.storage)
     held[wanted] = machine.memory.load(array, cells[wanted], machine.number, machine.line)
-    unknown = joint_unknown(wanted.shape, *(each for each in (mask, other) if _is_tile(each)))
+    unknown = joint_unknown(wanted.shape, *(tile for tile in (mask, other) if _is_tile(tile)))
     lacking = ~wanted if other is None else asked & ~inside
     if lacking.any():
         unknown = Unknown(lacking, array.name, machine.line)
@@ -229,9 +229,9 @@ def _asked(
             "This is a single address, but the mask is a tile. The offsets have not been added."
         )
         raise machine.refuse(message, hint="What has to be added to the array's name?")
-    tiles = [each for each in (pointer.cells, mask, value) if _is_tile(each)]
+    tiles = [tile for tile in (pointer.cells, mask, value) if _is_tile(tile)]
     machine.check_shapes(*tiles)
-    shape = np.broadcast_shapes(*(each.shape for each in tiles))
+    shape = np.broadcast_shapes(*(tile.shape for tile in tiles))
     if _is_tile(value) and shape != pointer.cells.shape:
         message = say("{count} values cannot be stored at {places} addresses.",
                       count=int(np.prod(shape)), places=pointer.cells.data.size)  # fmt: skip
@@ -270,6 +270,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "program_id": program_id, "num_programs": num_programs, "arange": arange, "load": load,
     "store": store, "dot": dot, "to": to, "cast": to, "trans": permute,
     "static_range": static_range, "range": static_range, "atomic_add": atomic_add,
-    "multiple_of": same, "max_contiguous": same, "sigmoid": each(lambda x: 1 / (1 + np.exp(-x))),
+    "multiple_of": same, "max_contiguous": same,
+    "sigmoid": elementwise(lambda x: 1 / (1 + np.exp(-x))),
 }  # fmt: skip
 assert FLOAT32 is DTYPES["float32"]

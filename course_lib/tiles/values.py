@@ -115,7 +115,9 @@ def made(data: Any, dtype: DType, *sources: Value) -> TileValue:
 
 def joint_unknown(shape: tuple[int, ...], *sources: Value) -> Unknown | None:
     """Where any of these has no value, in a tile of this shape."""
-    parts = [each.unknown for each in sources if isinstance(each, TileValue) and each.unknown]
+    parts = [
+        source.unknown for source in sources if isinstance(source, TileValue) and source.unknown
+    ]
     if not parts:
         return None
     mask = np.zeros(shape, bool)
@@ -143,7 +145,7 @@ def promoted(*values: Value) -> DType:
 
 def _of_two(one: DType, other: DType) -> DType:
     if one.kind != other.kind:
-        return max(one, other, key=lambda each: _RANK[each.kind])
+        return max(one, other, key=lambda operand: _RANK[operand.kind])
     if one.bits == other.bits and one.kind == "float" and one.name != other.name:
         return FLOAT32  # float16 and bfloat16
     return one if one.bits >= other.bits else other

@@ -298,3 +298,41 @@ def _rich(text: str) -> str:
 def _source(text: str) -> str:
     """A student's text; what would turn or break the line is shown as a box."""
     return escape(_UNLIKE_TEXT.sub("\N{WHITE SQUARE}", text))
+
+
+# --- Findings beside the lines of a whole text, for an editor to mark: facts, and no HTML ---------
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What an editor shows at a line.
+
+    Attributes:
+        line: its number, from 1 on.
+        severity: "error", "warning", or "other" for a line that a finding of another line names,
+            such as the second one of a race.
+        title: a few words.
+        message: what happens there.
+        hint: what to look at next; or "".
+    """
+
+    line: int
+    severity: str
+    title: str
+    message: str
+    hint: str = ""
+
+
+def marks(findings: Sequence[Finding], text: str) -> list[Mark]:
+    """The marks of a text, line by line; of one line, in the order of the findings."""
+    found = []
+    for marked in placed(findings, [FunctionListing("", tuple(text.split("\n")), 1)])[0]:
+        for line, said in marked.said.items():
+            for each in said:
+                title, message = CODES[each.code].title, whole(each.message, "student")
+                found.append(Mark(line, each.severity, title, message, each.hint))
+        for line in sorted(marked.others - marked.said.keys()):
+            each = next(finding for finding in findings if finding.other_line == line)
+            message = whole(each.message, "student")
+            found.append(Mark(line, "other", f"see line {each.line}", message))
+    return sorted(found, key=lambda mark: mark.line)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from course_lib import own_ladder
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.diagnosis.report import Report
-from course_lib.student import front_end
-from course_lib.verdicts import page, words
-from course_lib.verdicts.medium import COLAB, NOTEBOOK
-from course_lib.verdicts.noting import note
+from course_lib.student import front_end, progress
+from course_lib.verdicts import page
 from course_lib.verdicts.typed import cell_of, is_ours
-from course_lib.verdicts.verdict import Verdict, verdict_of
+from course_lib.verdicts.verdict import COLAB, NOTEBOOK, text_of, verdict_of
 
 
 def show(report: Report, answer: object, block: Sequence[int] | None = None) -> None:
@@ -34,9 +33,11 @@ def _show(report: Report, exercise: Exercise, answer: object, block: Sequence[in
         note(report, exercise, answer, cell_of(answer), block)
     verdict = verdict_of(report, exercise, answer, COLAB if front_end.on_colab() else NOTEBOOK)
     if verdict.waits or not front_end.shows_html():
-        print(words.text_of(verdict))
+        print(text_of(verdict))
         return
-    _display(verdict)
+    from IPython.display import display
+
+    display({"text/html": page.html_of(verdict), "text/plain": text_of(verdict)}, raw=True)
     if verdict.task is not None and (report.passed or _is_about_places(report)):
         _show_run(exercise, answer)
 
@@ -50,13 +51,6 @@ def _is_about_places(report: Report) -> bool:
     return bool(report.errors) and report.errors[0].code in ABOUT_PLACES
 
 
-def _display(verdict: Verdict) -> None:
-    from IPython.display import display
-
-    text = words.text_of(verdict)
-    display({"text/html": page.html_of(verdict), "text/plain": text}, raw=True)
-
-
 def _show_run(exercise: Exercise, answer: object) -> None:
     """A picture of the student's own run; its absence never costs them the verdict."""
     try:
@@ -66,3 +60,27 @@ def _show_run(exercise: Exercise, answer: object) -> None:
         figures.show(picture)
     except Exception:
         return
+
+
+# --- Keep what came of a check in the student's progress -----------------------------------------
+
+
+def note(
+    report: Report,
+    exercise: Exercise,
+    answer: object,
+    text: str,
+    block: Sequence[int] | None = None,
+) -> None:
+    """Note an answer that passed with its text and its counts, or a check that said no.
+
+    Neither is noted of an answer that is not written yet, or that could not be judged.
+    """
+    if report.passed and exercise.rung:
+        counts = own_ladder.counts_on_ladder(exercise, answer, block)
+        times = own_ladder.milliseconds_on_ladder(exercise, answer, block)
+        progress.note_passed(exercise.id, text, counts, times)
+    elif report.passed:
+        progress.note_passed(exercise.id, text, report.counts)
+    elif not report.needs_review and report.errors[0].code != "missing-answer":
+        progress.note_failure(exercise.id)

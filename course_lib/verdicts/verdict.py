@@ -1,15 +1,15 @@
-"""The verdict: everything that is shown of one check, from the report to where to go on."""
+"""The verdict: all that is shown of one check, from its report to where to go; and as text."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from course_lib.curriculum import TASKS, Exercise, Task, lesson, next_lesson
-from course_lib.diagnosis.report import Report
+from course_lib.diagnosis.report import WIDTH, Report
 from course_lib.own_ladder import OwnRung, own_ladder
 from course_lib.student import progress
-from course_lib.verdicts.medium import NOTEBOOK, Medium
 from course_lib.verdicts.typed import (
     NOTHING_TYPED,
     FunctionListing,
@@ -18,6 +18,36 @@ from course_lib.verdicts.typed import (
     typed_of,
 )
 from course_lib.wording.words import counted, joined
+
+# --- Where a verdict is read, and what it can point to there -------------------------------------
+
+
+@dataclass(frozen=True)
+class Medium:
+    """A notebook, or a page of the book whose cell is judged in the browser.
+
+    Attributes:
+        shows_answer: how a student who is stuck gets to see an answer; {id} stands for the task.
+        address: of another lesson or its exercises, seen from one; {folder} and {stem} stand for
+            its file, and "" is for a place that has no such address.
+    """
+
+    shows_answer: str
+    address: str = ""
+
+
+_BY_CALL = 'course_lib.show_answer("{id}") shows an answer.'
+
+NOTEBOOK = Medium(_BY_CALL, address="../{folder}/{stem}.ipynb")
+COLAB = Medium(_BY_CALL)  # it has no folder of the course around a notebook
+PAGE = Medium(
+    "The button “Show one answer” shows one.",
+    address="../{folder}/{stem}.html",
+)
+
+
+# --- Everything that is shown of one check --------------------------------------------------------
+
 
 FAILURES_BEFORE_AN_OFFER = 3
 
@@ -132,3 +162,35 @@ def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
         return None
     address = medium.address.format(folder="notebooks", stem=after.stem)
     return f"lesson {after.number} · {after.title}", address
+
+
+# --- A verdict as text, for a terminal and for whoever shows no HTML -----------------------------
+
+
+def text_of(verdict: Verdict) -> str:
+    """The report, and below it what passing means, par, where to go on, or an offer of help."""
+    parts = [*verdict.stands_in, str(verdict.report)]
+    if verdict.report.passed:
+        meaning = verdict.task.meaning if verdict.task else ""
+        parts += [*_wrapped(meaning.replace("**", "")), *_wrapped(verdict.par)]
+        parts += [*map(_rung, reversed(verdict.rungs))]
+        if verdict.onwards:
+            parts += _wrapped(f"Next: {verdict.onwards[0]}")
+    parts += _wrapped(verdict.offer)
+    return "\n".join(parts)
+
+
+def _rung(step: OwnRung) -> str:
+    """A rung of the student's ladder in one line."""
+    name, sectors = step.rung, "global_load_sectors"
+    yours, ours = (
+        f"{each[sectors]:,}" if sectors in each else "not counted"
+        for each in (step.yours, step.ours)
+    )
+    least = f", at least {step.ladder.least_sectors:,}" if step.ladder.least_sectors else ""
+    time = f", {step.time}" if step.time else ""
+    return f"Rung {name}: {yours} sectors loaded, ours {ours}{least}{time}"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH)

@@ -332,4 +332,6 @@ def finding(
 
 def by_importance(findings: Iterable[Finding]) -> list[Finding]:
     """Errors before warnings, causes before symptoms; otherwise in the order given."""
-    return sorted(findings, key=lambda each: (each.severity != "error", CODES[each.code].rank))
+    return sorted(
+        findings, key=lambda finding: (finding.severity != "error", CODES[finding.code].rank)
+    )

@@ -88,7 +88,7 @@ def _kept(fact: object) -> object:
 
 def one_after_another(said: Iterable[str]) -> Sentence:
     """Several sentences as one."""
-    facts = {f"part_{number}": each for number, each in enumerate(said)}
+    facts = {f"part_{number}": sentence for number, sentence in enumerate(said)}
     return Sentence(" ".join(f"{{{name}}}" for name in facts), {}, facts)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.book.links import links_out, problems
+from course_lib.book.finished import links_out, problems
 from course_lib.commands import book
 
 GOOD = {

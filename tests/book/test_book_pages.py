@@ -9,7 +9,7 @@ import pytest
 from every_case import every_case
 
 from course_lib.book import site
-from course_lib.book.front import front_page
+from course_lib.book.site import front_page
 from course_lib.building.generated import badge, launch_cell, setup_cell
 from course_lib.building.notebook import code, markdown, new, read, source
 from course_lib.building.project import Project, open_project

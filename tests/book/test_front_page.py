@@ -9,7 +9,7 @@ from lesson_rules.shown import ShownPiece, in_order
 from lesson_rules.spoilers import spoilt
 
 from course_lib import measurements
-from course_lib.book.front import SIZE, front_page
+from course_lib.book.site import SIZE, front_page
 from course_lib.building.project import open_project
 
 PROJECT = open_project(Path(__file__).resolve().parents[2])

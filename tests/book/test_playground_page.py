@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from course_lib.book.front import front_page
 from course_lib.book.playground import EXAMPLES, SMOOTH, holder, playground_page, report_on
+from course_lib.book.site import front_page
 from course_lib.tab.requests import answer
 
 MARKED = {  # the lines at which the judge has something to say, by the kernel's name

@@ -22,7 +22,7 @@ from live_page import (
 from live_site import SAVES_DATA
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from course_lib.book.links import pages_of
+from course_lib.book.finished import pages_of
 from tests.pyodide_files import NotHere, from_npm
 
 WIDE = "notebooks/03_coalescing.html"  # on a phone, a picture of it has to be scrolled

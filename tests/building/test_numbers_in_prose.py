@@ -25,7 +25,7 @@ from course_lib.building.notebook import (
     tags,
 )
 from course_lib.building.outputs import text_of
-from course_lib.building.tasks import tasks_of
+from course_lib.building.placed import tasks_of
 from course_lib.curriculum import LESSONS, Lesson, rung
 from course_lib.devices import device
 from course_lib.questions import lessons, of_lesson

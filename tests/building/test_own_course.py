@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from every_case import every_case
 
-from course_lib.book.front import front_page
+from course_lib.book.site import front_page
 from course_lib.building.notebook import BuildError, Cell, code, exercise_id, markdown, source
 from course_lib.building.own_course import _task_name, _without, notebook_of
+from course_lib.building.placed import tasks_of
 from course_lib.building.project import Project, open_project
 from course_lib.building.release import make_release
-from course_lib.building.tasks import tasks_of
 from course_lib.commands import release as command
 from course_lib.commands.own_course import with_settings
 from course_lib.curriculum import TASKS, Task

@@ -6,7 +6,7 @@ import pytest
 from lesson_rules.quick_checks import quiz_rules
 
 from course_lib.building.notebook import BuildError, code, new, source
-from course_lib.building.predictions import guessed, with_predictions
+from course_lib.building.placed import solved, with_placed
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -35,20 +35,20 @@ def placed(*names):
 
 
 def test_a_guess_that_an_author_left_is_taken_out_with_what_it_was_told():
-    once = with_predictions(placed("00-writers"), "00")
+    once = with_placed(placed("00-writers"), "00")
     once[1] |= {
         "source": 'course_lib.predict("00-writers", 4)',
         "outputs": ["All 4."],
         "execution_count": 3,
     }
-    again = with_predictions(once, "00")[1]
+    again = with_placed(once, "00")[1]
     assert source(again).endswith("...)")
     assert (again["outputs"], again["execution_count"]) == ([], None)
 
 
 def test_the_right_guesses_can_be_put_in():
-    cells = with_predictions(placed("00-writers", "00-faster"), "00")
-    guesses = [source(each) for each in guessed(cells, "00") if each["cell_type"] == "code"]
+    cells = with_placed(placed("00-writers", "00-faster"), "00")
+    guesses = [source(each) for each in solved(cells) if each["cell_type"] == "code"]
     assert guesses == [
         'course_lib.predict("00-writers", 4.0)',
         'course_lib.predict("00-faster", "b")',
@@ -62,7 +62,7 @@ def test_the_right_guesses_can_be_put_in():
 ])  # fmt: skip
 def test_an_author_s_error_is_named(names, lesson, said):
     with pytest.raises(BuildError, match=said):
-        with_predictions(placed(*names), lesson)
+        with_placed(placed(*names), lesson)
 
 
 def quick_check():
@@ -76,5 +76,5 @@ def quick_check():
     (code("x = 1", id="q"), "no `# PREDICT 00-faster` places it"),
 ])  # fmt: skip
 def test_a_prediction_out_of_place_is_named(cell, said):
-    notebook = new([*with_predictions(placed("00-writers"), "00"), quick_check(), cell])
+    notebook = new([*with_placed(placed("00-writers"), "00"), quick_check(), cell])
     assert any(said in complaint for complaint in quiz_rules(notebook, LESSONS[0]))

@@ -3,7 +3,7 @@
 import pytest
 
 from course_lib.building.notebook import BuildError, Cell, code, markdown
-from course_lib.building.tasks import with_tasks
+from course_lib.building.placed import with_placed
 
 
 def lesson(*placed: str) -> list[Cell]:
@@ -19,4 +19,4 @@ def lesson(*placed: str) -> list[Cell]:
 ])  # fmt: skip
 def test_a_task_that_cannot_stand_there_is_told(placed, number, words):
     with pytest.raises(BuildError, match=words):
-        with_tasks(lesson(*placed), number)
+        with_placed(lesson(*placed), number)

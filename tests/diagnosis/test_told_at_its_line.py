@@ -83,6 +83,24 @@ CAUSES = {
         *("load_tile", "wrong-bounds-check"),
         *("M.shape[0] and left", "M.shape[0] & left"),
     ),
+    "an edge that is left out of a halo": (*("convolve", "wrong-bounds-check"),
+        *("0 <= r < A.shape[0] and 0 <= c", "0 < r < A.shape[0] and 0 < c")),
+    "numbers with one end of two": (*("histogram", "wrong-formula"),
+        *("    if i < x.shape[0]:\n        b = int(x[i])\n        cuda.atomic",
+          "    for b in range(counts.shape[0] if i < x.shape[0] else 0):\n"
+          "        if x[i] < b + 1:  #!\n            cuda.atomic")),
+    "lanes that go down a column": (*("stage_tile", "uncoalesced-load"),
+        *("number // 8, number % 8", "number % 16, number // 16")),
+    "a number in place of a size": (*("add_ten_everywhere", "wrong-bounds-check"),
+        *("a.shape[0]:", "10:")),
+    "an index that leaves the array": (*("mirror_rows", "out-of-bounds-read"),
+        *("    if row < A.shape[0] and column < A.shape[1]:\n        B[row, column] = A[row, "
+          "A.shape[1] - 1 - column]",
+          "    source = cuda.blockIdx.x * 16 + 15 - cuda.threadIdx.x  #!\n"
+          "    if row < A.shape[0] and column < A.shape[1]:\n"
+          "        B[row, column] = A[row, source]")),
+    "both indices of one axis": (*("repair_copy", "wrong-index"),
+        *("blockIdx.y * 16 + cuda.threadIdx.y", "blockIdx.y * 16 + cuda.threadIdx.x")),
     "a row too many": (*("pad_tile", "bank-conflict"), *("(32, 33)", "(33, 32)")),
     "a shuffle in one direction": (*("softmax_warps", "accumulator-error"),
         *("top = max(top, cuda.shfl_xor_sync(", "top = max(top, cuda.shfl_down_sync(")),
@@ -103,6 +121,16 @@ def test_the_cause_is_told_at_its_line(cause: str) -> None:
     marked = [n for n, line in enumerate(text.splitlines(), 1) if "#!" in line]
     where = marked or [n for n, line in enumerate(text.splitlines(), 1) if new in line]
     assert (found.code, [found.line]) == (code, where), str(found)
+
+
+def test_a_store_that_the_next_one_overwrites_is_warned_of() -> None:
+    answer = TASKS["naive_by_rows"].answer
+    text = HEAD + answer.replace(
+        "        C[row, column] = total", "            C[row, column] = total"
+    )
+    report = examine_source("naive_by_rows", text)
+    assert report.passed and [each.code for each in report.findings] == ["excess-global-traffic"]
+    assert "only the last value counts" in report.findings[0].message
 
 
 def test_what_is_said_of_this_test_stands_at_a_test() -> None:

@@ -189,21 +189,6 @@ def test_ipython_is_used_where_it_runs_and_never_loaded():
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
-def test_the_trace_tells_which_lanes_executed_what():
-    program = as_program("i = cuda.grid(1)\nif i % 2 == 0:\n    out[i] = float32(1)")
-    profile = launch(program, 2, 40, np.zeros(80, np.float32), trace=True)
-    lines = [each.line for each in profile.activity]
-    assert lines == [line_of(program, text) for text in ("i = cuda", "if i", "out[i]")]
-    assert [each.accesses for each in profile.activity] == [0, 0, 0]
-    condition, store = (each.lanes_of((1, 0, 0)) for each in profile.activity[1:])
-    assert condition.shape == store.shape == (2, 32)
-    assert condition.sum() == 40
-    assert store[0].tolist() == [True, False] * 16
-    assert store[1].tolist() == [True, False] * 4 + [False] * 24
-    assert profile.activity[0].lanes_of((2, 0, 0)) is None
-    assert not launch(program, 2, 40, np.zeros(80, np.float32)).activity
-
-
 def test_every_counter_is_in_the_docs_with_its_metric():
     page = (Path(__file__).parents[2] / "docs" / "counters.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")]

@@ -6,8 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course_lib.grading.judging.batches import AssignedExercise, read_tasks
-from course_lib.grading.records import CellKind, Submission, SubmittedFile, TextCell
+from course_lib.grading.judging.batches import read_tasks
+from course_lib.grading.records import (
+    AssignedExercise,
+    CellKind,
+    Submission,
+    SubmittedFile,
+    TextCell,
+)
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 

@@ -14,9 +14,9 @@ from grading_helpers import REPOSITORY, RIGHT, WRONG, has_ended, wait_for
 
 from course_lib.grading import version
 from course_lib.grading.judging import batches, worker
-from course_lib.grading.judging.batches import METADATA, AssignedExercise, Item, read_tasks
+from course_lib.grading.judging.batches import METADATA, Item, read_tasks
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
-from course_lib.grading.records import CannotGrade, Judgement
+from course_lib.grading.records import AssignedExercise, CannotGrade, Judgement
 
 NASTY = "\"'\\ \x00 \ud800 \u202e {0} %s\n# NBVAL_SKIP\n%%bash\n!touch here\n" + '"""' + "\n')\n"
 

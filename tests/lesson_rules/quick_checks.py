@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from course_lib.building.notebook import Cell, Notebook, code_cells, source, tagged, tags
-from course_lib.building.predictions import prediction_placed
+from course_lib.building.placed import prediction_placed
 from course_lib.curriculum import Lesson
 from course_lib.questions import predictions, quick_checks
 

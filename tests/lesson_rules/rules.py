@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from course_lib.book.site import NOTEBOOK_ONLY
-from course_lib.building import predictions, tasks
 from course_lib.building.notebook import (
     BEGIN,
     Cell,
@@ -24,6 +23,7 @@ from course_lib.building.notebook import (
     tags,
 )
 from course_lib.building.outputs import COMPUTED, blemishes, text_of
+from course_lib.building.placed import ANSWER, GUESS, MADE, prediction_placed, task_of, tasks_of
 from course_lib.curriculum import EXERCISES, Exercise, Lesson, Task
 
 MAX_WORDS, MAX_LINES = 120, 12
@@ -37,8 +37,9 @@ TAGS = GENERATED | {
     "check",
     "solution",
     COMPUTED,
-    *tasks.TAGS,
-    *predictions.TAGS,
+    *MADE,
+    ANSWER,
+    GUESS,
 }
 # What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
 # leaves the lesson's code alone, and an unknown tag is refused below.
@@ -72,7 +73,7 @@ def common_rules(notebook: Notebook) -> Iterator[str]:
 
 def lesson_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
     """The anatomy of a lesson, which is do-first where the lesson places tasks."""
-    placed = tasks.tasks_of(notebook["cells"])
+    placed = tasks_of(notebook["cells"])
     if placed:
         yield from _do_first_rules(notebook, lesson, placed)
     else:
@@ -93,11 +94,11 @@ def _do_first_rules(notebook: Notebook, lesson: Lesson, placed: list[Task]) -> I
     cells = notebook["cells"]
     yield from _opening_rules(cells)
     lesson_alone = [cell for cell in cells if NOTEBOOK_ONLY not in tags(cell)]
-    before = next(place for place, cell in enumerate(lesson_alone) if tasks.task_of(cell))
+    before = next(place for place, cell in enumerate(lesson_alone) if task_of(cell))
     if before > MOST_BEFORE_TYPING:
         yield f"{before} cells stand before the first task; {MOST_BEFORE_TYPING} are enough"
     for cell in tagged(notebook, "predict"):
-        if predictions.prediction_placed(cell) is None:
+        if prediction_placed(cell) is None:
             yield f"cell {cell['id']}: a prediction is a question, placed by `# PREDICT NN-name`"
     if lesson.number < LATER:
         return

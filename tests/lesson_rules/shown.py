@@ -17,8 +17,7 @@ from lesson_rules.quick_checks import asked_in
 
 from course_lib.building.notebook import Cell, read, source, tags
 from course_lib.building.outputs import alt_text, text_of
-from course_lib.building.predictions import QUESTION, prediction_placed
-from course_lib.building.tasks import task_of
+from course_lib.building.placed import QUESTION, prediction_placed, task_of
 from course_lib.curriculum import LESSONS, Lesson, Task
 from course_lib.questions import of_lesson
 from course_lib.questions.kinds import Choose, Question

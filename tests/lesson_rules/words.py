@@ -23,8 +23,12 @@ from course_lib.building.notebook import (  # noqa: E402
     source,
     tags,
 )
-from course_lib.building.predictions import QUESTION  # noqa: E402
-from course_lib.building.tasks import HINTS, task_of, tasks_of  # noqa: E402
+from course_lib.building.placed import (  # noqa: E402
+    HINTS,
+    QUESTION,
+    task_of,
+    tasks_of,
+)
 from course_lib.curriculum import LESSONS, Lesson, Task  # noqa: E402
 from course_lib.questions import of_lesson  # noqa: E402
 from course_lib.questions.kinds import Question  # noqa: E402

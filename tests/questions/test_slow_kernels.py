@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from course_lib import quiz
-from course_lib.building.predictions import in_markdown
+from course_lib.building.placed import in_markdown
 from course_lib.questions import predictions
 from course_lib.questions.prediction_card import html_of
 from course_lib.questions.runs import run

@@ -19,12 +19,10 @@ from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
 from course_lib.student import front_end
-from course_lib.verdicts import page, words
-from course_lib.verdicts.marks import marks
-from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
-from course_lib.verdicts.page import placed
+from course_lib.verdicts import page
+from course_lib.verdicts.page import marks, placed
 from course_lib.verdicts.typed import FunctionListing, listings, typed_of
-from course_lib.verdicts.verdict import Verdict, verdict_of
+from course_lib.verdicts.verdict import COLAB, NOTEBOOK, PAGE, Medium, Verdict, text_of, verdict_of
 from course_lib.wording.findings import finding
 from course_lib.wording.sentences import told
 
@@ -182,7 +180,7 @@ def test_every_sentence_of_the_text_is_in_the_page_and_the_other_way_round() -> 
         ("sectors", "def sectors(s, o):\n    return 4"),
     ):
         found = verdict(exercise, defined(text, exercise))
-        text_words = flat(words.text_of(found))
+        text_words = flat(text_of(found))
         page_words = flat(Page(page.html_of(found)).words)
         assert found.report.shown
         for each in found.report.shown:
@@ -196,7 +194,7 @@ def test_passing_shows_meaning_par_and_another_solution() -> None:
     found = verdict("sectors", defined(text, "sectors"))
     task = replace(TASKS["sectors"], meaning="A stride of 8 costs 32 sectors.")
     found = replace(found, exercise=task)
-    seen, said = Page(page.html_of(found)).words, words.text_of(found)
+    seen, said = Page(page.html_of(found)).words, text_of(found)
     for shown in (seen, said):
         assert "A stride of 8 costs 32 sectors." in shown
         assert "You: 1 line · par: 4 lines" in shown
@@ -245,7 +243,7 @@ def test_the_last_task_of_a_lesson_says_where_to_go_on() -> None:
             continue
         said, target = found.onwards or ("", "")
         assert onwards[0] in said and target == onwards[1]
-        assert f'<a href="{target}">' in seen and f"Next: {said[:20]}" in words.text_of(found)
+        assert f'<a href="{target}">' in seen and f"Next: {said[:20]}" in text_of(found)
 
 
 def test_what_a_meaning_stresses_is_stressed_and_no_asterisk_is_left() -> None:

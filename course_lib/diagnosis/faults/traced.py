@@ -38,7 +38,6 @@ from course_lib.diagnosis.source.tree import (
 )
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import KernelRejected, OpenLoop
-from course_lib.emulator.inference.infer import all_typings
 from course_lib.emulator.language.intrinsics import Cast
 from course_lib.emulator.language.typings import Typing
 from course_lib.wording.findings import Finding
@@ -270,7 +269,7 @@ def depends_on_rounding(
 
 def _lines_that_test_numbers(launcher: Launcher) -> set[int]:
     """The lines on which a number that is no integer decides what happens next."""
-    typings = [typing for one in launcher.typings.values() for typing in all_typings(one, set())]
+    typings = [typing for one in launcher.typings.values() for typing in one.functions]
     return {
         node.lineno
         for typing in typings

@@ -18,11 +18,11 @@ from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.source.tree import flat, root_name, walk, wide_accesses
 from course_lib.emulator import Budget, Kernel
+from course_lib.emulator.budget import EmulationOptions, LaunchShape
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
-from course_lib.emulator.options import EmulationOptions, LaunchShape
+from course_lib.emulator.launch import run_unwatched, typing_for
 from course_lib.emulator.run import LANES_AT_ONCE
-from course_lib.emulator.unwatched import run_unwatched, typing_for
 
 Array = np.ndarray
 MOST_LANES = 200_000  # of one launch; more copies than that are launched one after the other

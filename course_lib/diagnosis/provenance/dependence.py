@@ -20,7 +20,7 @@ from course_lib.diagnosis.launches.outcome import Trial
 from course_lib.diagnosis.provenance.copies import LaunchCopies, TextSite, sites_of
 from course_lib.emulator import Budget, KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
-from course_lib.emulator.unwatched import typing_for
+from course_lib.emulator.launch import typing_for
 from course_lib.problems.described import is_a_count
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.problems.problem import EPSILON, Case

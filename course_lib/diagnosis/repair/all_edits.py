@@ -11,6 +11,7 @@ from itertools import pairwise, product
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.expressions import (
     COMPARISONS,
+    compared_by,
     of_expressions,
     of_plain_expressions,
 )
@@ -110,18 +111,22 @@ def _is_a_whole_value(function: Ingredients, node: ast.expr, path: Path) -> bool
 
 
 def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
-    """All comparisons with the same sign."""
-    groups: dict[type[ast.cmpop], dict[Path, ast.Compare]] = defaultdict(dict)
-    for node, path in function.nodes:
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            groups[type(node.ops[0])][path] = node
-    for usual, written in groups.items():
-        for other in COMPARISONS if len(written) > 1 else ():
+    """All comparisons with the same sign, of the function or of one condition: of those with
+    several signs, all at the same place."""
+    groups: dict[tuple[type[ast.cmpop], int, Path], dict[Path, ast.Compare]] = defaultdict(dict)
+    compared = [(node, path) for node, path in function.nodes if isinstance(node, ast.Compare)]
+    for node, path in compared:
+        for number, sign in enumerate(node.ops):
+            for scope in ((), path[:-1]):
+                groups[type(sign), number, scope][path] = node
+    seen: set[tuple[int | Path, ...]] = set()
+    for (usual, number, _), nodes in groups.items():
+        if len(nodes) == 1 or (number, *nodes) in seen:
+            continue
+        seen.add((number, *nodes))
+        for other in COMPARISONS:
             if other is not usual:
-                new = {
-                    path: ast.Compare(node.left, [other()], node.comparators)
-                    for path, node in written.items()
-                }
+                new = {path: compared_by(node, number, other) for path, node in nodes.items()}
                 yield function.values("comparison", 2, new)
 
 

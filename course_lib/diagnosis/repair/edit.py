@@ -71,6 +71,12 @@ class Edit:
     def parts(self) -> list[Edit]:
         return [self, *(self.more.parts if self.more else ())]
 
+    @property
+    def lines(self) -> set[int]:
+        """Of all places that it changes."""
+        nodes = [node_at(part.tree, path) for part in self.parts for path in part.paths]
+        return {node.lineno for node in nodes if isinstance(node, ast.expr | ast.stmt)}
+
     @cached_property
     def is_of_a_loop(self) -> bool:
         """May it make a loop longer?"""

@@ -157,16 +157,20 @@ def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iter
                 ast.Compare(x, [two], [n]),
             ]
             yield "brackets", 1, ast.BoolOp(ast.And(), both)
-        case ast.Compare(ops=[_]):
-            written = type(node.ops[0])
-            sides = (node.left, *node.comparators)
-            is_float = any(T.is_float(function.kind_of(each)) for each in sides)
-            for other in COMPARISONS:
-                if other is not written:
-                    alike = written.__name__[:2] == other.__name__[:2]
-                    kind = "larger or smaller" if is_float and not alike else "comparison"
-                    new = ast.Compare(node.left, [other()], node.comparators)
-                    yield kind, 1 if alike else 2, new
+    sides = (node.left, *node.comparators)
+    is_float = any(T.is_float(function.kind_of(side)) for side in sides)
+    for number, written in enumerate(node.ops):
+        for other in COMPARISONS:
+            alike = type(written).__name__[:2] == other.__name__[:2]
+            if type(written) is not other and (alike or len(node.ops) == 1):
+                kind = "larger or smaller" if is_float and not alike else "comparison"
+                yield kind, 1 if alike else 2, compared_by(node, number, other)
+
+
+def compared_by(node: ast.Compare, number: int, other: type[ast.cmpop]) -> ast.Compare:
+    """A comparison with another sign in one place."""
+    signs = [*node.ops[:number], other(), *node.ops[number + 1 :]]
+    return ast.Compare(node.left, signs, node.comparators)
 
 
 @_of_node.register

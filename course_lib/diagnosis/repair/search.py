@@ -34,10 +34,9 @@ from course_lib.diagnosis.repair.ingredients import CommonDeviation
 from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.source.tree import Path, variables_in, walk
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
-from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.budget import BudgetExceeded, EmulationOptions, LaunchShape
 from course_lib.emulator.language.typings import Typing
-from course_lib.emulator.options import EmulationOptions, LaunchShape
-from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
+from course_lib.emulator.launch import OutsideNotes, run_unwatched, typing_for
 from course_lib.problems.inputs import as_held
 
 MOST_LANES = 30_000  # of one launch
@@ -45,7 +44,7 @@ MOST_CHANGES = 400  # in one launch
 MOST_LOADS = 40  # of changes that load something, for which all lanes are gone through
 FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most
 SIFTED = 4  # launches at least in which changes are tried together
-MOST_WATCHED = 4  # changes that are tried by themselves
+MOST_WATCHED = 6  # changes that are tried by themselves
 AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 7  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine

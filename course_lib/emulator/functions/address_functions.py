@@ -12,14 +12,12 @@ import numpy as np
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.math_functions import elementwise
 from course_lib.emulator.functions.tensor_cores import bfloat16_of
-from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
+from course_lib.emulator.functions.wide_functions import FOUR_WORDS, HOME, an_array, taking
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
-    Arguments,
     Intrinsic,
-    Keywords,
-    Typed,
+    function,
     giving,
     need,
 )
@@ -29,7 +27,6 @@ from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
 from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.sentences import say
 
-NOTHING = T.Static(None)
 ROW, ATOM = 128, 1024  # bytes of a swizzled row, and of eight: then the pattern begins again
 
 
@@ -46,16 +43,14 @@ def swizzled(address: np.ndarray) -> np.ndarray:
     return result
 
 
-def _address_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("a shared array",))
-    need_array(arguments[0], (1, 2, 4, 8))
-    return Typed(T.UINT32)
-
-
+@function(
+    f"{HOME}.shared_address", typing=taking(T.UINT32, an_array(1, 2, 4, 8, name="a shared array"))
+)
 def _address(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     return address_of(machine.memory, values[0])
 
 
+@function(f"{HOME}.uniform", typing=giving(T.UINT32, 1))
 def _uniform(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     rows = machine.space.warps_of(spread(values[0], machine.space.shape))
     first = np.repeat(rows[:, :, :1], WARP_SIZE, axis=2)
@@ -142,17 +137,11 @@ def _store_at(count: int) -> Intrinsic:
         numbers = [machine.convert(value, T.FLOAT32) for value in values[1:]]
         _store_words_at(machine, values[0], T.FLOAT32, numbers)
 
-    return Intrinsic(giving(NOTHING, 1 + count), run)
+    return Intrinsic(giving(T.NOTHING, 1 + count), run)
 
 
 def _stmatrix(transposed: bool) -> Intrinsic:
     """Stores four 8 x 8 matrices; lane l points at row l % 8 of matrix l // 8."""
-
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, ("an address", "a tuple of four words"))
-        words = T.TupleType((T.UINT32,) * 4)
-        need(arguments[1].type == words, say("stores four uint32, not {it}", it=arguments[1].type))
-        return Typed(NOTHING)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         space = machine.space
@@ -165,7 +154,7 @@ def _stmatrix(transposed: bool) -> Intrinsic:
         numbers = [space.from_warps(np.ascontiguousarray(rows[:, :, i])) for i in range(4)]
         _store_words_at(machine, values[0], T.UINT32, numbers)
 
-    return Intrinsic(typing, run)
+    return Intrinsic(taking(T.NOTHING, ("an address", None), FOUR_WORDS), run)
 
 
 def _pack(first: Value, second: Value) -> Value:
@@ -178,8 +167,6 @@ def _floats(kinds: list[np.dtype]) -> np.dtype:
     return T.UINT32
 
 
-INTRINSICS[f"{HOME}.shared_address"] = Intrinsic(_address_typing, _address)
-INTRINSICS[f"{HOME}.uniform"] = Intrinsic(giving(T.UINT32, 1), _uniform)
 INTRINSICS[f"{HOME}.store_shared"] = _store_at(1)
 INTRINSICS[f"{HOME}.store_shared2"] = _store_at(2)
 INTRINSICS[f"{HOME}.stmatrix_x4"] = _stmatrix(transposed=False)

@@ -23,7 +23,7 @@ from course_lib.emulator.language.names import Reference
 from course_lib.emulator.language.operators import negation_type
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.indices import seen_as, seen_wider_or_narrower
-from course_lib.emulator.state.memory import ArrayView, contiguous_strides
+from course_lib.emulator.state.memory import ArrayView, MadeArray, contiguous_strides
 from course_lib.wording.sentences import say
 
 
@@ -97,13 +97,13 @@ def _make_array(space: str) -> Intrinsic:
         assert isinstance(kind, T.ArrayType)
         shape = machine.typing.layouts[node]
         name = _target_name(machine.statement, node) or f"{space} array"
-        memory, line, aligned = machine.memory, node.lineno, _alignment(machine, node)
+        aligned = max(_alignment(machine, node), kind.dtype.itemsize)
+        made = MadeArray(node, name, shape, kind.dtype, node.lineno, aligned)
         if space == "local":
-            return memory.make_local(node, name, shape, kind.dtype, line, aligned)
+            return machine.memory.make_local(made)
         if shape == (0,):
-            size = machine.dynamic_shared_bytes
-            return memory.dynamic_shared(node, name, kind.dtype, size, line, aligned)
-        return memory.make_shared(node, name, shape, kind.dtype, line, aligned)
+            return machine.memory.dynamic_shared(made, machine.dynamic_shared_bytes)
+        return machine.memory.make_shared(made)
 
     return Intrinsic(typing, run)
 
@@ -145,20 +145,6 @@ _TEXTS = {
                 total += item
             return total
     """,
-    "prod": """
-        def prod(items, start):
-            total = start
-            for item in items:
-                total *= item
-            return total
-    """,
-    "mean": """
-        def mean(items, start):
-            total = start
-            for item in items:
-                total += item
-            return total / len(items)
-    """,
     "var": """
         def var(items, start):
             total = start
@@ -170,18 +156,6 @@ _TEXTS = {
                 apart = abs(item - mean)
                 squares += apart * apart
             return squares / len(items)
-    """,
-    "std": """
-        def std(items, start):
-            total = start
-            for item in items:
-                total += item
-            mean = total / len(items)
-            squares = 0.0
-            for item in items:
-                apart = abs(item - mean)
-                squares += apart * apart
-            return (squares / len(items)) ** 0.5
     """,
     "any": """
         def any(items, start):
@@ -230,10 +204,15 @@ _TEXTS = {
             return best
     """,
 }
-_TEXTS["argmin"] = (
-    _TEXTS["argmax"].replace("argmax", "argmin").replace("item > best", "item < best")
-)
-_TEXTS["min"] = _TEXTS["max"].replace("max", "min").replace("item > best", "item < best")
+# Those that differ from another one in its name and in a single place.
+for _name, _like, _there, _here in (
+    ("prod", "sum", "+= item", "*= item"),
+    ("mean", "sum", "return total", "return total / len(items)"),
+    ("std", "var", "squares / len(items)", "(squares / len(items)) ** 0.5"),
+    ("min", "max", "item > best", "item < best"),
+    ("argmin", "argmax", "item > best", "item < best"),
+):
+    _TEXTS[_name] = _TEXTS[_like].replace(f"def {_like}", f"def {_name}").replace(_there, _here)
 METHODS = frozenset(_TEXTS) - {"min", "max"}
 # Functions of NumPy and Python that do the same; of Python's, for arrays with one axis.
 FUNCTIONS = {f"numpy.{name}": name for name in METHODS - {"fill", "item"}} | {

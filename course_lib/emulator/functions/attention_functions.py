@@ -5,7 +5,6 @@ float32; a multiprocessor's are off by two last digits at most.
 """
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,18 +17,16 @@ from course_lib.emulator.functions.warpgroup_products import (
     ProductForm,
     Tile,
     begin,
-    need_array_of,
     waiting,
     waits_for_all_but,
     word_of,
 )
-from course_lib.emulator.functions.wide_functions import HOME, need_arguments
+from course_lib.emulator.functions.wide_functions import HOME, Parameter, an_array, taking
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
-    Arguments,
+    Action,
     Beside,
-    Keywords,
     Typed,
     need,
 )
@@ -37,7 +34,6 @@ from course_lib.emulator.machine.engine import Waiting
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 
-NOTHING = T.Static(None)
 SMALLEST = np.float32(2.0**-126)  # a normal float32; what is smaller counts as 0
 
 
@@ -55,21 +51,11 @@ def output(head: int, keys: int) -> ProductForm:
     return ProductForm(((None, Tile(0, keys, head, keys * ROW)),))
 
 
-def _typing(arrays: dict[str, np.dtype], *others: str) -> Callable[[Arguments, Keywords], Typed]:
-    """Local arrays of these types come first; the last of two arguments may be a constant."""
-
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, (*arrays, *others))
-        for argument, kind in zip(arguments, arrays.values(), strict=False):
-            need_array_of(argument, kind)
-        if "a constant" in others:
-            need(isinstance(arguments[-1].literal, int), "needs a constant")
-        return Typed(NOTHING)
-
-    return typing
+def _need_constant(argument: Typed) -> None:
+    need(isinstance(argument.literal, int), "needs a constant")
 
 
-def _start(form: ProductForm, arrays: int) -> Callable[[Machine, ast.Call, list[Any]], None]:
+def _start(form: ProductForm, arrays: int) -> Action:
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         begin(machine, form, values[:arrays], values[arrays:], np.int64(1))
 
@@ -82,19 +68,22 @@ def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     return waits_for_all_but(machine, int(np.max(left)))
 
 
-_S, _O, _P = {"S": T.FLOAT32}, {"O": T.FLOAT32}, {"P": T.UINT32}
+_S, _O = (an_array(4, name=name, of=T.FLOAT32) for name in ("S", "O"))
+_P = an_array(4, name="P", of=T.UINT32)
+_CONSTANT: Parameter = ("a constant", _need_constant)
+_Q_WORD, _K_WORD, _V_WORD = ((f"the word of {name}", None) for name in "QKV")
 for _head in range(64, 257, 64):
     for _keys in range(16, 257, 16):
         _names = {
             "v_word": word_of(_keys * ROW // UNIT << 16),
             "start_scores": Beside(
-                _typing(_S, "the word of Q", "the word of K"), _start(scores(_head, _keys), 1)
+                taking(T.NOTHING, _S, _Q_WORD, _K_WORD), _start(scores(_head, _keys), 1)
             ),
             "start_output": Beside(
-                _typing(_O | _P, "the word of V"), _start(output(_head, _keys), 2)
+                taking(T.NOTHING, _O, _P, _V_WORD), _start(output(_head, _keys), 2)
             ),
-            "wait_scores": waiting(_typing(_S, "a constant"), _wait),
-            "wait_output": waiting(_typing(_O), _wait),
+            "wait_scores": waiting(taking(T.NOTHING, _S, _CONSTANT), _wait),
+            "wait_output": waiting(taking(T.NOTHING, _O), _wait),
         }
         for _name, _function in _names.items():
             INTRINSICS[f"{HOME}.{_name}_{_head}_{_keys}"] = _function

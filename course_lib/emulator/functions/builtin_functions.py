@@ -17,6 +17,7 @@ from course_lib.emulator.language.intrinsics import (
     Intrinsic,
     Keywords,
     Typed,
+    function,
     need,
     scalars,
     supported,
@@ -62,6 +63,7 @@ def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType(kinds))
 
 
+@function("builtins.zip", typing=_zip_typing)
 def _zip(machine: Machine, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     parts = [
         items_of(machine, machine.typing.types[argument], value)
@@ -89,14 +91,11 @@ def _enumerate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType((T.RangeType(T.INT64), arguments[0].type)))
 
 
+@function("builtins.enumerate", typing=_enumerate_typing)
 def _enumerate(machine: Machine, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     first = machine.convert(values[1], T.INT64) if len(values) > 1 else np.int64(0)
     counter = ItemsInTurn(None, lambda _, place: first + np.int64(place))
     return _together([counter, items_of(machine, machine.typing.types[node.args[0]], values[0])])
-
-
-INTRINSICS["builtins.zip"] = Intrinsic(_zip_typing, _zip)
-INTRINSICS["builtins.enumerate"] = Intrinsic(_enumerate_typing, _enumerate)
 
 
 # --- `unroll(n)`: a `range(n)` with stricter rules ------------------------------------------------
@@ -151,12 +150,10 @@ def _unroll_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((T.INT64,) * int(count)))  # type: ignore[arg-type]
 
 
+@function(UNROLL, typing=_unroll_typing)
 def _unroll(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.int64, ...]:
     """The loop's numbers, as a tuple: a loop over a tuple counts no branches, as there are none."""
     return tuple(np.int64(i) for i in range(int(values[0])))
-
-
-INTRINSICS[UNROLL] = Intrinsic(_unroll_typing, _unroll)
 
 
 # --- Ranges, casts, lengths, prints, extremes, rounding -------------------------------------------
@@ -170,6 +167,7 @@ def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.RangeType(T.UINT64 if unsigned else T.INT64))
 
 
+@function("builtins.range", typing=_range_typing)
 def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
     dtype = machine.typing.types[node].dtype  # type: ignore[union-attr]
     whole = [machine.convert(value, dtype) for value in values]
@@ -178,23 +176,17 @@ def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, 
     return (*whole, dtype.type(1)) if len(whole) == 2 else tuple(whole)
 
 
-INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
-
-
 def _cast_builtin(choose: Callable[[np.dtype], np.dtype], complex_too: bool = False) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         spread = bool(arguments) and isinstance(arguments[0].type, T.TupleType | T.Static)
         supported(not spread, "takes a number here", "Write the comparison that is meant.")
         return Typed(choose(scalars(arguments, 1, complex_too=complex_too)[0]))
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-        result: Value = machine.convert(values[0], machine.typing.types[node])
-        return result
-
-    return Intrinsic(typing, run)
+    return Intrinsic(typing, lambda machine, node, values: machine.as_typed(node, values[0]))
 
 
 INTRINSICS["builtins.int"] = _cast_builtin(lambda kind: kind if T.is_integer(kind) else T.INT64)
+INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL, complex_too=True)
 
 
 def _float_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -214,16 +206,10 @@ def _float_of(text: object) -> np.float64 | None:
         return None
 
 
+@function("builtins.float", typing=_float_typing)
 def _float(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     number = _float_of(values[0])
-    result: Value = machine.convert(
-        values[0] if number is None else number, machine.typing.types[node]
-    )
-    return result
-
-
-INTRINSICS["builtins.float"] = Intrinsic(_float_typing, _float)
-INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL, complex_too=True)
+    return machine.as_typed(node, values[0] if number is None else number)
 
 
 def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -238,12 +224,10 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.INT64)
 
 
+@function("builtins.len", typing=_len_typing)
 def _len(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     value = values[0]
     return np.int64(len(value)) if isinstance(value, tuple) else value.shape[0]
-
-
-INTRINSICS["builtins.len"] = Intrinsic(_len_typing, _len)
 
 
 def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -254,9 +238,10 @@ def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
         static = isinstance(argument.type, T.Static) and isinstance(argument.type.value, str)
         known = static or (T.is_scalar(argument.type) and not T.is_complex(argument.type))
         need(known, say("cannot print {type}", type=argument.type))
-    return Typed(T.Static(None))
+    return Typed(T.NOTHING)
 
 
+@function("builtins.print", typing=_print_typing)
 def _print(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     """A line for every active lane, up to the budget."""
     most = machine.budget.printed_lines
@@ -273,9 +258,6 @@ def _print(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     ]
     lines = [" ".join(str(column[lane]) for column in columns) for lane in lanes[:most]]
     machine.observers.printed(lines, max(len(lanes) - most, 0))
-
-
-INTRINSICS["builtins.print"] = Intrinsic(_print_typing, _print)
 
 
 def _tuple_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -301,10 +283,10 @@ INTRINSICS["builtins.abs"] = elementwise(
 
 
 # min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
-def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
+def _extreme(of_two: Callable[[Any, Any], Any]) -> Intrinsic:
     """`min` and `max`: of several numbers, or of the items of a tuple."""
     of_numbers = elementwise(
-        lambda *values: reduce(function, values), unified, low=1, high=MAX_LEAVES, chooses=True
+        lambda *values: reduce(of_two, values), unified, low=1, high=MAX_LEAVES, chooses=True
     )
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -340,13 +322,10 @@ def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 
+@function("builtins.round", typing=_round_typing)
 def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    kind = machine.typing.types[node]
-    if len(values) == 1:
-        result: Value = machine.convert(np.round(values[0], 0), kind)
-        return result
-    result = machine.convert(round_to_digits(values[0], values[1]), kind)
-    return result
+    rounded = np.round(values[0], 0) if len(values) == 1 else round_to_digits(*values)
+    return machine.as_typed(node, rounded)
 
 
 def round_to_digits(number: Value, digits: Value) -> Value:
@@ -378,18 +357,13 @@ def _nearest_int64(number: np.ndarray) -> np.ndarray:
     return np.where(inside, np.where(inside, nearest, 0).astype(np.int64), beyond)
 
 
-INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
-
-
 def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     left, right = scalars(arguments, 2)
     return Typed(T.TupleType((arithmetic_type(left, right),) * 2))
 
 
+@function("builtins.divmod", typing=_divmod_typing)
 def _divmod(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     common = arithmetic_type(values[0].dtype, values[1].dtype)
     left, right = (machine.convert(value, common) for value in values)
     return left // right, left % right
-
-
-INTRINSICS["builtins.divmod"] = Intrinsic(_divmod_typing, _divmod)

@@ -20,16 +20,14 @@ from course_lib.emulator.functions.address_functions import (
     tile_at,
     values_of_lanes,
 )
-from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
+from course_lib.emulator.functions.wide_functions import HOME, Parameter, an_array, taking
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
-    Arguments,
     Beside,
-    Intrinsic,
-    Keywords,
     Typed,
     WaitFunction,
+    function,
     giving,
     need,
 )
@@ -41,7 +39,6 @@ from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.sentences import say
 
-NOTHING = T.Static(None)
 BARRIER = 8  # bytes of an mbarrier
 
 
@@ -74,6 +71,7 @@ def _need_room_for_barrier(machine: Machine, view: ArrayView, address: int) -> N
         raise rejection("wrong-index", message, machine.line, where)
 
 
+@function(f"{HOME}.mbarrier_init", typing=giving(T.NOTHING, 2))
 def _init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, count in values_of_lanes(machine, *values):
         _need_room_for_barrier(machine, array_at_or_refuse(machine, address), address)
@@ -81,6 +79,7 @@ def _init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         machine.engine.make(_key(machine, lane, address), count, machine.line, lane)
 
 
+@function(f"{HOME}.fence_mbarrier_init", typing=giving(T.NOTHING, 0))
 def _fence_init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     lanes = np.flatnonzero(machine.active.full_array).tolist()
     machine.engine.fence(lanes, ("copies", "blocks"))
@@ -96,6 +95,8 @@ def _ready(machine: Machine, lane: int, key: Key, address: int) -> bool:
     return False
 
 
+@function(f"{HOME}.mbarrier_arrive", typing=giving(T.NOTHING, 1))
+@function(f"{HOME}.mbarrier_arrive_with_bytes", typing=giving(T.NOTHING, 2))
 def _arrive(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, *announced in values_of_lanes(machine, *values):
         key = _key(machine, lane, address)
@@ -103,6 +104,7 @@ def _arrive(machine: Machine, node: ast.Call, values: list[Any]) -> None:
             machine.engine.arrive(key, [lane], machine.line, *announced)
 
 
+@function(f"{HOME}.mbarrier_arrive_at", typing=giving(T.NOTHING, 3))
 def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, rank, wanted in values_of_lanes(machine, *values):
         key = machine.cluster_block(lane, rank), address
@@ -143,17 +145,8 @@ def _after_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         machine.engine.passed(wait.key, wait.lanes, phase)
 
 
-def _nothing(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    """Nothing that the emulator has to do."""
-
-
-INTRINSICS[f"{HOME}.mbarrier_init"] = Intrinsic(giving(NOTHING, 2), _init)
-INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _fence_init)
-INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
-INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
-INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
 INTRINSICS[f"{HOME}.mbarrier_wait"] = WaitFunction(
-    giving(NOTHING, 2), _after_wait, _begin_wait, is_over
+    giving(T.NOTHING, 2), _after_wait, _begin_wait, is_over
 )
 
 
@@ -191,65 +184,68 @@ def _meet_cluster(machine: Machine, node: ast.Call, values: list[Any]) -> list[W
     return _meet(machine, groups, dict.fromkeys(groups, threads))
 
 
+@function(f"{HOME}.group_arrive", typing=giving(T.NOTHING, 2))
 def _arrive_only(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     _meet_group(machine, node, values)
 
 
+@function(f"{HOME}.cluster_rank", typing=giving(T.UINT32, 0))
 def _rank(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     x = machine.space.block_index[2]
     return machine.convert(x % np.int32(machine.cluster), T.UINT32)
 
 
-def _registers_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("a constant",))
-    count = arguments[0].literal
+def _need_registers(argument: Typed) -> None:
+    count = argument.literal
     fits = isinstance(count, int) and count % 8 == 0 and 24 <= count <= 256
     need(fits, "takes a constant, a multiple of 8 from 24 to 256")
-    return Typed(NOTHING)
 
 
-def _set_registers(
-    change: Callable[[int, int], int],
-) -> Callable[[Machine, ast.Call, list[Any]], None]:
+def _set_registers(change: Callable[[int, int], int]) -> Beside:
     """`change` makes a warp's new register count of its present one and the one it asks for."""
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         lanes = np.flatnonzero(machine.active.full_array)
         machine.observers.registers(lanes, int(np.max(values[0])), change, machine.line)
 
-    return run
+    return Beside(taking(T.NOTHING, ("a constant", _need_registers)), run)
 
 
 INTRINSICS[f"{HOME}.group_sync"] = WaitFunction(
-    giving(NOTHING, 2), _after_wait, _meet_group, is_over
+    giving(T.NOTHING, 2), _after_wait, _meet_group, is_over
 )
-INTRINSICS[f"{HOME}.group_arrive"] = Intrinsic(giving(NOTHING, 2), _arrive_only)
 INTRINSICS[f"{HOME}.cluster_sync"] = WaitFunction(
-    giving(NOTHING, 0), _after_wait, _meet_cluster, is_over
+    giving(T.NOTHING, 0), _after_wait, _meet_cluster, is_over
 )
-INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
-INTRINSICS[f"{HOME}.more_registers"] = Beside(_registers_typing, _set_registers(max))
-INTRINSICS[f"{HOME}.fewer_registers"] = Beside(_registers_typing, _set_registers(min))
+INTRINSICS[f"{HOME}.more_registers"] = _set_registers(max)
+INTRINSICS[f"{HOME}.fewer_registers"] = _set_registers(min)
 
 
 # --- TMA: copies of boxes -------------------------------------------------------------------------
 
 
-def _copy_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, names)
-        for argument, name in zip(arguments, names, strict=True):
-            if name == "a tensor map":
-                need_array(argument, (8,))
-            elif name == "a tuple of coordinates":
-                kind = argument.type
-                whole = isinstance(kind, T.TupleType) and all(map(T.is_integer, kind.items))
-                need(whole, "needs a tuple of whole numbers as coordinates")
-            else:
-                need(T.is_integer(argument.type), say("needs whole numbers, not {it}", it=argument))
-        return Typed(NOTHING)
+def _need_whole(argument: Typed) -> None:
+    need(T.is_integer(argument.type), say("needs whole numbers, not {it}", it=argument))
 
-    return typing
+
+def _need_coordinates(argument: Typed) -> None:
+    kind = argument.type
+    whole = isinstance(kind, T.TupleType) and all(map(T.is_integer, kind.items))
+    need(whole, "needs a tuple of whole numbers as coordinates")
+
+
+ADDRESS: Parameter = ("an address", _need_whole)
+TENSOR_MAP = an_array(8, name="a tensor map")
+COORDINATES: Parameter = ("a tuple of coordinates", _need_coordinates)
+TO_LOAD: tuple[Parameter, ...] = (
+    *(ADDRESS, TENSOR_MAP, COORDINATES),
+    ("the address of a barrier", _need_whole),
+)
+
+
+@function(f"{HOME}.tma_prefetch", typing=taking(T.NOTHING, TENSOR_MAP))
+def _prefetch(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    """Nothing that the emulator has to do."""
 
 
 def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
@@ -270,6 +266,12 @@ def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
     return Box(array, sizes, first)
 
 
+@function(f"{HOME}.tma_load", typing=taking(T.NOTHING, *TO_LOAD), kind=Beside)
+@function(
+    f"{HOME}.tma_load_multicast",
+    typing=taking(T.NOTHING, *TO_LOAD, ("a mask", _need_whole)),
+    kind=Beside,
+)
 def _load(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     to, tensor_map, start, barrier, *blocks = values
     columns = (to, barrier, *start, *blocks)
@@ -320,6 +322,9 @@ def _start_load(
     machine.engine.start(EngineTask(agent, lane, carry_out))
 
 
+@function(
+    f"{HOME}.tma_store", typing=taking(T.NOTHING, TENSOR_MAP, COORDINATES, ADDRESS), kind=Beside
+)
 def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     tensor_map, start, source = values
     for lane, place, *first in values_of_lanes(machine, source, *start):
@@ -346,22 +351,13 @@ def _start_store(
     machine.engine.start(EngineTask(agent, lane, carry_out, in_group=True))
 
 
+@function(f"{HOME}.tma_store_wait", typing=giving(T.NOTHING, 1))
 def _store_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, left in values_of_lanes(machine, values[0]):
         machine.engine.wait_for_groups(lane, left)
 
 
+@function(f"{HOME}.fence_async", typing=giving(T.NOTHING, 0))
 def _fence(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.engine.fence(np.flatnonzero(machine.active.full_array).tolist(), ("copies",))
     machine.observers.fence_async(machine.active)
-
-
-_LOAD = ("an address", "a tensor map", "a tuple of coordinates", "the address of a barrier")
-INTRINSICS[f"{HOME}.tma_load"] = Beside(_copy_typing(*_LOAD), _load)
-INTRINSICS[f"{HOME}.tma_load_multicast"] = Beside(_copy_typing(*_LOAD, "a mask"), _load)
-INTRINSICS[f"{HOME}.tma_prefetch"] = Intrinsic(_copy_typing("a tensor map"), _nothing)
-INTRINSICS[f"{HOME}.tma_store"] = Beside(
-    _copy_typing("a tensor map", "a tuple of coordinates", "an address"), _store
-)
-INTRINSICS[f"{HOME}.tma_store_wait"] = Intrinsic(giving(NOTHING, 1), _store_wait)
-INTRINSICS[f"{HOME}.fence_async"] = Intrinsic(giving(NOTHING, 0), _fence)

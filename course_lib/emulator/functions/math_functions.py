@@ -13,7 +13,9 @@ from course_lib.emulator.language.intrinsics import (
     Arguments,
     Intrinsic,
     Keywords,
+    Rule,
     Typed,
+    function,
     need,
     scalars,
     supported,
@@ -25,7 +27,7 @@ from course_lib.wording.sentences import say
 
 
 def elementwise(
-    function: Callable[..., Any],
+    compute: Callable[..., Any],
     result: Callable[[list[np.dtype]], np.dtype],
     operands: Callable[[list[np.dtype]], np.dtype] | None = None,
     low: int = 1,
@@ -53,9 +55,7 @@ def elementwise(
                 nodes = getattr(nodes[0], "elts", nodes * len(values))
             for argument, value in zip(nodes[1:], values[1:], strict=True):
                 machine.meet_limit("choice", argument, values[0], value)
-        computed = function(*(machine.convert(value, common) for value in values))
-        given: Value = machine.convert(computed, machine.typing.types[node])
-        return given
+        return machine.as_typed(node, compute(*(machine.convert(v, common) for v in values)))
 
     return Intrinsic(typing, run)
 
@@ -75,12 +75,12 @@ def _math(kinds: list[np.dtype]) -> np.dtype:
     return unified([T.math_type(kind) for kind in kinds])
 
 
-def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
+def _vectorised(of_one: Callable[[float], float]) -> Callable[[Any], Any]:
     """A function of math that NumPy lacks, applied lane by lane."""
 
     def each(value: float) -> float:
         try:
-            return function(value)
+            return of_one(value)
         except (ValueError, OverflowError):
             return math.nan
 
@@ -93,9 +93,9 @@ def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(power_type(base, T.INT32 if is_literal else exponent))
 
 
+@function("builtins.pow", typing=_pow_typing)
 def _pow(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    dtype = machine.typing.types[node]
-    assert isinstance(dtype, np.dtype)
+    dtype = machine.number_type(node)
     machine.count_flops(node, dtype, 1)
     return power(machine.convert(values[0], dtype), machine.convert(values[1], dtype))
 
@@ -120,7 +120,6 @@ def _selected(kinds: list[np.dtype]) -> np.dtype:
     return kinds[1]
 
 
-INTRINSICS["builtins.pow"] = Intrinsic(_pow_typing, _pow)
 INTRINSICS["numba.cuda.fma"] = elementwise(_fused_multiply_add, unified, low=3, flops=2)
 INTRINSICS["numba.cuda.selp"] = elementwise(
     lambda p, a, b: np.where(p != 0, a, b), _selected, low=3
@@ -160,7 +159,7 @@ for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.is
     INTRINSICS[f"math.{_name}"] = elementwise(_function, lambda kinds: T.BOOL, _math)
 
 
-def _pair_typing(second: np.dtype | None) -> Callable[[Arguments, Keywords], Typed]:
+def _pair_typing(second: np.dtype | None) -> Rule:
     """The type of a function of one number that returns two; the second of type `second`."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -170,12 +169,14 @@ def _pair_typing(second: np.dtype | None) -> Callable[[Arguments, Keywords], Typ
     return typing
 
 
-def _pair(function: Callable[[Any], tuple[Any, Any]]) -> Callable[..., tuple[Value, Value]]:
+def _pair(compute: Callable[[Any], tuple[Any, Any]]) -> Callable[..., tuple[Value, Value]]:
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
         kinds = machine.typing.types[node]
         assert isinstance(kinds, T.TupleType)
-        first, second = function(machine.convert(values[0], kinds.items[0]))
-        return machine.convert(first, kinds.items[0]), machine.convert(second, kinds.items[1])
+        pair: tuple[Value, Value] = machine.convert(
+            compute(machine.convert(values[0], kinds.items[0])), kinds
+        )
+        return pair
 
     return run
 
@@ -190,12 +191,9 @@ def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.math_type(number))
 
 
+@function("math.ldexp", typing=_ldexp_typing)
 def _ldexp(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    result: Value = np.ldexp(machine.convert(values[0], machine.typing.types[node]), values[1])
-    return result
-
-
-INTRINSICS["math.ldexp"] = Intrinsic(_ldexp_typing, _ldexp)
+    return np.ldexp(machine.as_typed(node, values[0]), values[1])
 
 
 # --- Complex numbers and `cmath` -----------------------------------------------------------------
@@ -208,13 +206,12 @@ def _complex_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX64 if single else T.COMPLEX128)
 
 
+@function("builtins.complex", typing=_complex_typing)
 def _complex(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    kind = machine.typing.types[node]
-    assert isinstance(kind, np.dtype)
     if len(values) == 1:
-        result: Value = machine.convert(values[0], kind)
-        return result
-    return from_parts(*(machine.convert(value, T.part_type(kind)) for value in values))
+        return machine.as_typed(node, values[0])
+    part = T.part_type(machine.number_type(node))
+    return from_parts(*(machine.convert(value, part) for value in values))
 
 
 def from_parts(real: Value, imaginary: Value) -> Value:
@@ -223,9 +220,6 @@ def from_parts(real: Value, imaginary: Value) -> Value:
     result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imaginary)), kind)
     result.real, result.imag = real, imaginary
     return result[()]
-
-
-INTRINSICS["builtins.complex"] = Intrinsic(_complex_typing, _complex)
 
 
 def _complex_of(kinds: list[np.dtype]) -> np.dtype:
@@ -271,9 +265,9 @@ def _log_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX128 if T.COMPLEX128 in widest else T.COMPLEX64)
 
 
+@function("cmath.log", typing=_log_typing)
 def _log(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    kind = machine.typing.types[node]
-    assert isinstance(kind, np.dtype)
+    kind = machine.number_type(node)
     machine.count_flops(node, kind, len(values))
     logarithms = [np.log(machine.convert(value, kind)) for value in values]
     result: Value = logarithms[0] if len(values) == 1 else logarithms[0] / logarithms[1]
@@ -285,6 +279,7 @@ def _polar_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((part, part)))
 
 
+@function("cmath.polar", typing=_polar_typing)
 def _polar(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     machine.count_flops(node, values[0].dtype, 2)
     return np.abs(values[0]), np.angle(values[0])[()]
@@ -296,9 +291,9 @@ def _rect_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX64 if kinds == [T.FLOAT32, T.FLOAT32] else T.COMPLEX128)
 
 
+@function("cmath.rect", typing=_rect_typing)
 def _rect(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    kind = machine.typing.types[node]
-    assert isinstance(kind, np.dtype)
+    kind = machine.number_type(node)
     radius, angle = (machine.convert(value, T.part_type(kind)) for value in values)
     machine.count_flops(node, kind, 4)
     endless, lost = np.isinf(radius), ~np.isfinite(angle)
@@ -311,11 +306,6 @@ def _rect(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     real = np.where(nothing, np.abs(radius), np.where(lost & endless, radius, real))
     imag = np.where(nothing, 0, np.where(lost & endless, angle, imag))
     return from_parts(*(part.astype(T.part_type(kind))[()] for part in (real, imag)))
-
-
-INTRINSICS["cmath.log"] = Intrinsic(_log_typing, _log)
-INTRINSICS["cmath.polar"] = Intrinsic(_polar_typing, _polar)
-INTRINSICS["cmath.rect"] = Intrinsic(_rect_typing, _rect)
 
 
 # -- what numbers themselves offer -----------------------------------------------------------------

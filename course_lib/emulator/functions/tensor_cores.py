@@ -19,18 +19,11 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.math_functions import elementwise
-from course_lib.emulator.functions.wide_functions import (
-    HOME,
-    need_arguments,
-    need_array,
-    need_index,
-)
+from course_lib.emulator.functions.wide_functions import AN_INDEX, HOME, an_array, taking
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
-    Arguments,
     Intrinsic,
-    Keywords,
     Typed,
     need,
 )
@@ -162,11 +155,8 @@ def _to_lanes(machine: Machine, rows: np.ndarray, whole: np.ndarray) -> tuple[Va
 def _ldmatrix(count: int, transposed: bool) -> Intrinsic:
     """Fetches `count` matrices of 8 rows; lane l points at row l % 8 of matrix l // 8."""
 
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, ("a shared array", "an index"))
-        need_array(arguments[0], (2,) if transposed else (2, 4))
-        need_index(arguments[1])
-        return Typed(T.TupleType((T.UINT32,) * count))
+    array = an_array(*((2,) if transposed else (2, 4)), name="a shared array")
+    typing = taking(T.TupleType((T.UINT32,) * count), array, AN_INDEX)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
         view, index = values
@@ -219,17 +209,9 @@ for _count in (2, 4):
 def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
     """D = A B + C for every warp: A 16 x k, B k x 8, C and D 16 x 8."""
 
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, ("the sums", "a fragment of A", "a fragment of B"))
-        for argument, wanted in zip(
-            arguments, (_FOUR_SUMS, _words_type(a_words), _words_type(b_words)), strict=True
-        ):
-            need(
-                argument.type == wanted,
-                say("needs {wanted}, not {type}", wanted=wanted, type=argument.type),
-                MMA_TAKES,
-            )
-        return Typed(_FOUR_SUMS)
+    words = zip(("a fragment of A", "a fragment of B"), (a_words, b_words), strict=True)
+    fragments = ((name, _exactly(_words_type(count))) for name, count in words)
+    typing = taking(_FOUR_SUMS, ("the sums", _exactly(_FOUR_SUMS)), *fragments)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
         whole = _whole_warps(machine, node)
@@ -237,7 +219,6 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
             return (poison(T.FLOAT32),) * 4
         sums, a = (_of_warps(machine, value, whole) for value in values[:2])
         b = _of_warps(machine, values[2] if b_words > 1 else values[2:], whole)
-        machine.observers.multiplied(a, b)
         product = np.matmul(a_matrices(a, numbers), b_matrices(b, numbers))
         flops = 2 * ROWS * COLUMNS * k * int(np.count_nonzero(whole))
         machine.observers.flops(machine.line, machine.active, flops, False, True)
@@ -245,6 +226,14 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
         return _to_lanes(machine, sums_of(c_matrices(sums) + product), whole)
 
     return Intrinsic(typing, run)
+
+
+def _exactly(wanted: T.Type) -> Callable[[Typed], None]:
+    def check(argument: Typed) -> None:
+        said = say("needs {wanted}, not {type}", wanted=wanted, type=argument.type)
+        need(argument.type == wanted, said, MMA_TAKES)
+
+    return check
 
 
 def _words_type(count: int) -> T.Type:

@@ -17,6 +17,7 @@ from course_lib.emulator.language.intrinsics import (
     Keywords,
     Scope,
     Typed,
+    function,
     giving,
     need,
     scalars,
@@ -27,8 +28,6 @@ from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import poison
 from course_lib.wording.sentences import say
-
-NOTHING = T.Static(None)
 
 
 def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -41,20 +40,20 @@ def _fence(scope: Scope) -> Intrinsic:
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         machine.observers.fence(machine.active, scope)
 
-    return Intrinsic(giving(NOTHING, 0), run)
+    return Intrinsic(giving(T.NOTHING, 0), run)
 
 
 def _nothing_failed(machine: Machine, node: ast.Call, values: list[Any]) -> np.int32:
     return np.int32(0)
 
 
-INTRINSICS["numba.cuda.syncthreads"] = Barrier(giving(NOTHING, 0), _ignore, _ignore)
+INTRINSICS["numba.cuda.syncthreads"] = Barrier(giving(T.NOTHING, 0), _ignore, _ignore)
 INTRINSICS["numba.cuda.threadfence"] = INTRINSICS["numba.cuda.threadfence_system"] = _fence("grid")
 INTRINSICS["numba.cuda.threadfence_block"] = _fence("block")
 GRID = "numba.cuda.cg.GridGroup"
 INTRINSICS["numba.cuda.cg.this_grid"] = Intrinsic(giving(T.Static(Reference(GRID)), 0), _ignore)
 INTRINSICS[f"{GRID}.sync"] = Barrier(giving(T.INT32, 0), _nothing_failed, _ignore, "grid")
-INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(giving(NOTHING, 1), _ignore)
+INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(giving(T.NOTHING, 1), _ignore)
 
 
 # --- Shuffles, votes, matches, `syncwarp`, block-wide votes, bit counts ---------------------------
@@ -153,8 +152,7 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
     """A shuffle; `source` gives the lane to read from, of this lane and the last argument."""
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-        dtype = machine.typing.types[node]
-        assert isinstance(dtype, np.dtype)
+        dtype = machine.number_type(node)
         rows = _rows(machine, machine.convert(values[1], dtype))
         lane = np.arange(WARP_SIZE)
         wanted = source(lane, _rows_or_one(machine, values[2]))
@@ -165,11 +163,7 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         given = _of_lanes(rows, wanted)
         if undefined.any():
             name = ast.unparse(node.func).rsplit(".", 1)[-1]
-            instead = (
-                machine.instead.value(name, machine.line, dtype, machine.space)
-                if machine.instead
-                else None
-            )
+            instead = machine.given.instead_of(name, machine.line, dtype, machine.space)
             there = poison(dtype) if instead is None else _rows(machine, instead)
             given = np.where(undefined, there, given)
             told = undefined & ~_of_lanes(meeting.absent, wanted)
@@ -212,24 +206,22 @@ INTRINSICS["numba.cuda.eq_sync"] = _vote(lambda group, yes: (yes == group) | (ye
 INTRINSICS["numba.cuda.ballot_sync"] = _vote(lambda group, yes: _as_register(yes), T.INT32)
 
 
-def _activemask_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:
     need(not arguments, "takes no arguments")
     return Typed(T.UINT32)
 
 
+@function("numba.cuda.activemask", typing=_no_arguments)
 def _activemask(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     active = _active_rows(machine)
     bits = np.broadcast_to((active @ _LANE_BITS)[:, :, None], active.shape)
     return machine.space.from_warps(bits.astype(np.uint32))
 
 
+@function("numba.cuda.lanemask_lt", typing=_no_arguments)
 def _lanes_below(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     lane = (machine.space.thread_in_block % WARP_SIZE).astype(np.uint64)
     return ((np.uint64(1) << lane) - np.uint64(1)).astype(np.uint32)
-
-
-INTRINSICS["numba.cuda.activemask"] = Intrinsic(_activemask_typing, _activemask)
-INTRINSICS["numba.cuda.lanemask_lt"] = Intrinsic(_activemask_typing, _lanes_below)
 
 
 def _equal_lanes(
@@ -241,11 +233,13 @@ def _equal_lanes(
     return groups, groups & (same @ _LANE_BITS)
 
 
+@function("numba.cuda.match_any_sync", typing=giving(T.INT32, 2))
 def _match_any(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     _, same = _equal_lanes(machine, node, values)
     return machine.space.from_warps(_as_register(same))
 
 
+@function("numba.cuda.match_all_sync", typing=giving(T.TupleType((T.INT32, T.BOOL)), 2))
 def _match_all(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     groups, same = _equal_lanes(machine, node, values)
     agreed = same == groups
@@ -253,21 +247,13 @@ def _match_all(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Val
     return machine.space.from_warps(bits), machine.space.from_warps(agreed)
 
 
-INTRINSICS["numba.cuda.match_any_sync"] = Intrinsic(giving(T.INT32, 2), _match_any)
-INTRINSICS["numba.cuda.match_all_sync"] = Intrinsic(
-    giving(T.TupleType((T.INT32, T.BOOL)), 2), _match_all
-)
-
-
 # -- syncwarp -----------------------------------------------------------------------------------
 
 
+@function("numba.cuda.syncwarp", typing=giving(T.NOTHING, 0, 1))
 def _syncwarp(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     meet(machine, node, values[0] if values else _ALL_LANES)
     machine.observers.syncwarp(machine.active)
-
-
-INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(giving(NOTHING, 0, 1), _syncwarp)
 
 
 # -- barriers that vote -------------------------------------------------------------------------

@@ -7,7 +7,7 @@ adds with more or fewer bits, in an order of its own.
 """
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,17 +22,15 @@ from course_lib.emulator.functions.address_functions import (
     values_of_lanes,
 )
 from course_lib.emulator.functions.hopper_functions import is_over
-from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
+from course_lib.emulator.functions.wide_functions import HOME, an_array, taking
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
-    Arguments,
+    Action,
     GroupWait,
     Intrinsic,
-    Keywords,
-    Typed,
+    Rule,
     giving,
-    need,
 )
 from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
@@ -40,9 +38,7 @@ from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.hopper import base_of, bytes_of
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value, spread
 from course_lib.emulator.state.memory import Allocation, ArrayView
-from course_lib.wording.sentences import say
 
-NOTHING = T.Static(None)
 GROUP = 128  # threads of a warpgroup
 ROWS, DEPTH, STEP = 64, 64, 16  # of a product: its rows, its k, and the k of one instruction
 PANEL, PANEL_COLUMNS = 8192, 64  # bytes of a panel of B, and its columns
@@ -167,7 +163,7 @@ class _Product:
         self._form, self._lanes, self._adds = form, lanes, adds and not form.replaces
         self._sums, *self._weights = (array.allocation for array in arrays)
         self._memory, self._observers, self._line = machine.memory, machine.observers, machine.line
-        self._space, self._instead = machine.space, machine.instead
+        self._space, self._given = machine.space, machine.given
         self._operands = _found(machine, form, words)
         block, threads = np.divmod(lanes, machine.space.block_size)
         self._block, self._warps = int(block[0]), threads[::WARP_SIZE] % GROUP // WARP_SIZE
@@ -210,12 +206,11 @@ class _Product:
         mask = Mask.of(self._space, bad.any(axis=0).reshape(self._space.shape))
         self._observers.uninitialised(self._sums, np.int64(0), mask, self._line)
         dtype, name = self._sums.dtype, self._sums.name
-        if self._instead:
-            value = self._instead.value(name, self._line, dtype, self._space)
-            if value is not None:
-                lanes = spread(value, self._space.shape).reshape(1, -1)
-                table = self._registers(self._sums)
-                table[bad] = np.broadcast_to(lanes, table.shape)[bad]
+        value = self._given.instead_of(name, self._line, dtype, self._space)
+        if value is not None:
+            lanes = spread(value, self._space.shape).reshape(1, -1)
+            table = self._registers(self._sums)
+            table[bad] = np.broadcast_to(lanes, table.shape)[bad]
 
     def _tell_reads(self, agent: int, warp: int) -> None:
         """What one warp's share of the product reads: its own 16 rows of the left operand."""
@@ -313,15 +308,12 @@ def _end_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         machine.engine.products_are_done(wait.key, group, wait.lanes)
 
 
-def waiting(
-    typing: Callable[[Arguments, Keywords], Typed],
-    arrive: Callable[[Machine, ast.Call, list[Any]], list[Waiting]],
-) -> GroupWait:
+def waiting(typing: Rule, arrive: Action) -> GroupWait:
     """A function that waits for products; `arrive` says for which."""
     return GroupWait(typing, _end_wait, arrive, is_over)
 
 
-def _start(form: ProductForm) -> Callable[[Machine, ast.Call, list[Any]], list[Waiting]]:
+def _start(form: ProductForm) -> Action:
     """Start a product, and wait for the one before."""
 
     def arrive(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
@@ -336,19 +328,9 @@ def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     return waits_for_all_but(machine, 0)
 
 
-def need_array_of(argument: Typed, kind: np.dtype) -> None:
-    """Refuse anything but an array of this type. Raises TypingError if it is something else."""
-    array = need_array(argument, (kind.itemsize,))
-    need(array.dtype == kind, say("needs {kind}, not {it}", kind=kind, it=array.dtype))
-
-
-def _sums_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, ("an array of sums", *names))
-        need_array_of(arguments[0], T.FLOAT32)
-        return Typed(NOTHING)
-
-    return typing
+def _sums_typing(*names: str) -> Rule:
+    sums = an_array(4, name="an array of sums", of=T.FLOAT32)
+    return taking(T.NOTHING, sums, *((name, None) for name in names))
 
 
 def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:

@@ -16,7 +16,9 @@ from course_lib.emulator.language.intrinsics import (
     Arguments,
     Intrinsic,
     Keywords,
+    Rule,
     Typed,
+    function,
     need,
     supported,
 )
@@ -28,21 +30,47 @@ from course_lib.wording.sentences import say
 HOME = "course_lib.intrinsics"
 LANES = 4
 WIDE_COPY, NARROW_COPY = 16, 4  # bytes
-_NOTHING = Typed(T.Static(None))
-
 
 NOTHING_RETURNED = "A function without `return` returns None. Does this value come from one?"
 
 
-def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
-    """Raise TypingError unless there are as many arguments as `names`."""
-    need(not keywords, "takes its arguments by position")
-    said = ", ".join(names) or "no arguments"
-    need(
-        len(arguments) == len(names),
-        say("takes {said}", said=said),
-        say("How many arguments are in the brackets? It takes {count}.", count=len(names)),
-    )
+# What an argument is called in a refusal, and what refuses another one; None for what is checked
+# elsewhere, if at all.
+Parameter = tuple[str, Callable[[Typed], object] | None]
+
+
+def taking(gives: T.Type | Callable[..., T.Type], *parameters: Parameter) -> Rule:
+    """The rule of a function of so many arguments, by position.
+
+    `gives` is the type of the result, or makes it of the types of the arguments.
+    """
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        need(not keywords, "takes its arguments by position")
+        said = ", ".join(name for name, _ in parameters) or "no arguments"
+        need(
+            len(arguments) == len(parameters),
+            say("takes {said}", said=said),
+            say("How many arguments are in the brackets? It takes {count}.", count=len(parameters)),
+        )
+        for argument, (_, check) in zip(arguments, parameters, strict=True):
+            if check is not None:
+                check(argument)
+        kinds = (argument.type for argument in arguments)
+        return Typed(gives(*kinds) if callable(gives) else gives)
+
+    return typing
+
+
+def an_array(*sizes: int, name: str = "an array", of: np.dtype | None = None) -> Parameter:
+    """A row-major array of elements of some size in bytes, and perhaps of one type."""
+
+    def check(argument: Typed) -> None:
+        kind = need_array(argument, sizes)
+        known = of is None or kind.dtype == of
+        need(known, say("needs {kind}, not {it}", kind=of, it=kind.dtype))
+
+    return name, check
 
 
 def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
@@ -65,37 +93,33 @@ def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
     return kind
 
 
-def need_index(argument: Typed) -> None:
-    """Raise TypingError unless it is an integer."""
+def _need_index(argument: Typed) -> None:
     need(
         T.is_integer(argument.type),
         say("needs a whole number as index, not {type}", type=argument.type),
-        NOTHING_RETURNED if argument.type == T.Static(None) else "",
+        NOTHING_RETURNED if argument.type == T.NOTHING else "",
     )
+
+
+AN_INDEX: Parameter = ("an index", _need_index)
 
 
 # -- 16 bytes at once ---------------------------------------------------------------------------
 
 
-def _load4_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("an array", "an index"))
-    array = need_array(arguments[0], (4,))
-    need_index(arguments[1])
-    return Typed(T.TupleType((array.dtype,) * LANES))
+def _four_of(array: T.ArrayType, index: T.Type) -> T.Type:
+    return T.TupleType((array.dtype,) * LANES)
 
 
+@function(f"{HOME}.load4", typing=taking(_four_of, an_array(4), AN_INDEX))
 def _load4(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     view, index = values
     return tuple(machine.unit.load_wide(view, index, LANES, machine.active, machine.line))
 
 
-def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, ("an array", "an index", f"a tuple of {count}"))
-        array = need_array(arguments[0], (4,))
-        need_index(arguments[1])
+def _store_typing(count: int) -> Rule:
+    def stored(array: T.ArrayType, index: T.Type, given: T.Type) -> T.Type:
         need(array.writable, "cannot write to a read-only array")
-        given = arguments[2].type
         wanted = T.TupleType((array.dtype,) * count)
         need(
             given != array.dtype,
@@ -110,19 +134,16 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
                 given=given,
             ),
         )
-        return _NOTHING
+        return T.NOTHING
 
-    return typing
+    return taking(stored, an_array(4), AN_INDEX, (f"a tuple of {count}", None))
 
 
+@function(f"{HOME}.store4", typing=_store_typing(LANES))
+@function(f"{HOME}.store2", typing=_store_typing(2))
 def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     view, index, items = values
     machine.unit.store_wide(view, index, items, machine.active, machine.line)
-
-
-INTRINSICS[f"{HOME}.load4"] = Intrinsic(_load4_typing, _load4)
-INTRINSICS[f"{HOME}.store4"] = Intrinsic(_store_typing(LANES), _store)
-INTRINSICS[f"{HOME}.store2"] = Intrinsic(_store_typing(2), _store)
 
 
 # -- the same for 16-bit numbers, in words of two -----------------------------------------------
@@ -131,13 +152,7 @@ _WORDS = T.TupleType((T.UINT32,) * LANES)
 _PER_WORD = 2
 
 
-def _load_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("an array", "an index"))
-    need_array(arguments[0], (2,))
-    need_index(arguments[1])
-    return Typed(_WORDS)
-
-
+@function(f"{HOME}.load_words", typing=taking(_WORDS, an_array(2), AN_INDEX))
 def _load_words(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     elements = LANES * _PER_WORD
     view, index = values
@@ -146,15 +161,19 @@ def _load_words(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Va
     return tuple(bits[0::2] | bits[1::2] << np.uint32(16))
 
 
-def _store_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("an array", "an index", "a tuple of four words"))
-    array = need_array(arguments[0], (2,))
-    need_index(arguments[1])
+def _need_words(argument: Typed) -> None:
+    need(argument.type == _WORDS, say("stores four uint32, not {it}", it=argument.type))
+
+
+FOUR_WORDS: Parameter = ("a tuple of four words", _need_words)
+
+
+def _if_writable(array: T.ArrayType, *_: T.Type) -> T.Type:
     need(array.writable, "cannot write to a read-only array")
-    need(arguments[2].type == _WORDS, say("stores four uint32, not {type}", type=arguments[2].type))
-    return _NOTHING
+    return T.NOTHING
 
 
+@function(f"{HOME}.store_words", typing=taking(_if_writable, an_array(2), AN_INDEX, FOUR_WORDS))
 def _store_words(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     view, index, words = values
     dtype = view.allocation.dtype
@@ -166,45 +185,33 @@ def _store_words(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.unit.store_wide(view, index, halves, machine.active, machine.line)
 
 
-INTRINSICS[f"{HOME}.load_words"] = Intrinsic(_load_words_typing, _load_words)
-INTRINSICS[f"{HOME}.store_words"] = Intrinsic(_store_words_typing, _store_words)
-
-
 # -- asynchronous copies ------------------------------------------------------------------------
 
-_ENDS = ("a shared array", "an index", "a source", "an index")
 
-
-def _check_ends(arguments: Arguments, size: int) -> None:
-    sizes = (1, 2, 4, 8) if size == WIDE_COPY else (NARROW_COPY,)
-    arrays = [need_array(arguments[place], sizes) for place in (0, 2)]
-    target, source = (array.dtype for array in arrays)
+def _if_alike(target: T.ArrayType, _: T.Type, source: T.ArrayType, *__: T.Type) -> T.Type:
     need(
-        target == source,
+        target.dtype == source.dtype,
         say(
             "copies bytes, so both arrays need the same type, not {target} and {source}",
-            target=target,
-            source=source,
+            target=target.dtype,
+            source=source.dtype,
         ),
     )
-    need_index(arguments[1])
-    need_index(arguments[3])
+    return T.NOTHING
+
+
+def _need_truth(argument: Typed) -> None:
+    said = say("needs True or False as its last argument, not {kind}", kind=argument.type)
+    need(argument.type == T.BOOL, said)
 
 
 def _copy(size: int, or_zeros: bool) -> Intrinsic:
     """A copy of so many bytes; with `or_zeros`, its last argument says where zeros are put."""
 
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        names = (*_ENDS, "True or False") if or_zeros else _ENDS
-        need_arguments(arguments, keywords, names)
-        _check_ends(arguments, size)
-        for valid in arguments[4:]:
-            kind = valid.type
-            need(
-                kind == T.BOOL,
-                say("needs True or False as its last argument, not {kind}", kind=kind),
-            )
-        return _NOTHING
+    sizes = (1, 2, 4, 8) if size == WIDE_COPY else (NARROW_COPY,)
+    to, source = an_array(*sizes, name="a shared array"), an_array(*sizes, name="a source")
+    valid: list[Parameter] = [("True or False", _need_truth)] if or_zeros else []
+    typing = taking(_if_alike, to, AN_INDEX, source, AN_INDEX, *valid)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         target, index, source, source_index = values[:4]
@@ -227,24 +234,19 @@ def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
         raise rejection("unsupported", message, node, view=view.name, found=found)
 
 
-def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ())
-    return _NOTHING
-
-
+@function(f"{HOME}.cp_async_commit", typing=taking(T.NOTHING))
 def _commit(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.copies.commit(machine.active)
 
 
-def _wait_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("a count of groups",))
-    count = arguments[0].literal
+def _need_count(argument: Typed) -> None:
+    count = argument.literal
     need(isinstance(count, int), "needs a constant: a number, or the name of one")
     assert isinstance(count, int)
     need(count >= 0, "needs a count of groups: 0 or more")
-    return _NOTHING
 
 
+@function(f"{HOME}.cp_async_wait", typing=taking(T.NOTHING, ("a count of groups", _need_count)))
 def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.copies.wait(int(values[0]), machine.active, machine.line)
 
@@ -252,11 +254,11 @@ def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 for _size in (WIDE_COPY, NARROW_COPY):
     INTRINSICS[f"{HOME}.cp_async{_size}"] = _copy(_size, or_zeros=False)
     INTRINSICS[f"{HOME}.cp_async{_size}_zfill"] = _copy(_size, or_zeros=True)
-INTRINSICS[f"{HOME}.cp_async_commit"] = Intrinsic(_no_arguments, _commit)
-INTRINSICS[f"{HOME}.cp_async_wait"] = Intrinsic(_wait_typing, _wait)
-# The emulator's launches follow each other, so there is nothing to wait for.
-for _name in ("trigger_next_launch", "grid_dependency_sync"):
-    INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_no_arguments, lambda machine, node, values: None)
+
+
+@function(f"{HOME}.trigger_next_launch", f"{HOME}.grid_dependency_sync", typing=taking(T.NOTHING))
+def _nothing(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    """The emulator's launches follow each other, so there is nothing to wait for."""
 
 
 # --- Cache hints: `cuda.ldcg(a, i)`, `cuda.stcs(a, i, v)` and others ------------------------------
@@ -293,7 +295,7 @@ def _hinted_store_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     supported(
         array.writable, "cannot change a constant array here", "Pass the array to the kernel."
     )
-    return Typed(T.Static(None))
+    return Typed(T.NOTHING)
 
 
 def _global(view: ArrayView, node: ast.Call) -> None:

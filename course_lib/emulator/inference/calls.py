@@ -408,7 +408,7 @@ class CallTyper(MethodTyper):
             del kinds[:1]
         if function.path.startswith("course_lib."):  # these take arrays, and tuples
             kinds = [kind for kind in kinds if not isinstance(kind, T.ArrayType | T.TupleType)]
-        hint = error.look_at
+        hint = error.hint
         if isinstance(error, T.LiteralNeeded):
             hint = hint or self.no_number_of_pythons(node)
             kinds = [kind for kind in kinds if not isinstance(kind, T.TupleType)]  # as a shape is

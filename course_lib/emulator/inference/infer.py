@@ -32,20 +32,9 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.wording.sentences import say
 
 
-def all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:
-    """A kernel's typing and those of all functions that it calls."""
-    if id(typing) in seen:
-        return
-    seen.add(id(typing))
-    yield typing
-    for target in typing.calls.values():
-        if isinstance(target, Typing):
-            yield from all_typings(target, seen)
-
-
 def declared_arrays(typing: Typing) -> Iterator[tuple[ast.Call, bool, np.dtype, int]]:
     """The calls that make shared or local arrays: whether local, the type, how many elements."""
-    for each in all_typings(typing, set()):
+    for each in typing.functions:
         for call, shape in each.layouts.items():
             array = each.types[call]
             assert isinstance(array, T.ArrayType)
@@ -65,7 +54,7 @@ def static_shared_bytes(typing: Typing) -> int:
 def bytes_per_lane(typing: Typing) -> int:
     """What the local arrays and the variables of one thread take, at most."""
     total = 0
-    for each in all_typings(typing, set()):
+    for each in typing.functions:
         leaves: dict[str, int] = {}
         for node, kind in each.types.items():
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -83,7 +72,7 @@ def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
     """The device arrays that a kernel finds outside, and the names that it has for them."""
     return {
         constant: ast.unparse(node)
-        for each in all_typings(typing, set())
+        for each in typing.functions
         for node, constant in each.constants.items()
         if isinstance(constant, DeviceArray)
     }
@@ -93,7 +82,7 @@ def float64_arrays(typing: Typing) -> set[int]:
     """The lines that make shared or local arrays of float64."""
     return {
         call.lineno
-        for each in all_typings(typing, set())
+        for each in typing.functions
         for call in each.layouts
         if getattr(each.types[call], "dtype", None) == T.FLOAT64
     }
@@ -107,7 +96,7 @@ def may_lack_values(typing: Typing) -> bool:
     """
     return any(
         each.layouts or each.uncertain or any(map(_is_shuffle, each.calls))
-        for each in all_typings(typing, set())
+        for each in typing.functions
     )
 
 
@@ -118,7 +107,7 @@ def _is_shuffle(call: ast.Call) -> bool:
 @lru_cache(maxsize=8)
 def orders_by_atomics(typing: Typing) -> bool:
     """Whether threads look at what atomic operations return, and so may wait for each other."""
-    return any(map(_looks_at_atomics, all_typings(typing, set())))
+    return any(map(_looks_at_atomics, typing.functions))
 
 
 def _looks_at_atomics(typing: Typing) -> bool:
@@ -132,7 +121,7 @@ def _looks_at_atomics(typing: Typing) -> bool:
 def written_names(typing: Typing) -> frozenset[str] | None:
     """The parameters that the kernel stores into; None if the names do not tell."""
     names: set[str] = set()
-    for each in all_typings(typing, set()):
+    for each in typing.functions:
         targets, own_arrays = _store_targets(each)
         for target in targets:
             if not isinstance(target, ast.Name) or each is not typing:

@@ -79,6 +79,9 @@ class Typer:
     """
 
     handlers: ClassVar[dict[type, Callable[[Any, Any, Environment], Typed]]]
+    # the types of a function that this one calls, with the variables around it, the arguments, and
+    # what it is declared to return
+    function_typing: Callable[[Kernel, Environment, Sequence[Typed], T.Type | None], Typing]
 
     def __init__(
         self,
@@ -106,16 +109,6 @@ class Typer:
         self.whole_members: set[ast.AST] = set()  # expressions that are members of an IntEnum
         # Of each call of an array's method: the loop that does it, and what that is given.
         self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
-
-    def function_typing(
-        self,
-        kernel: Kernel,
-        outer: Environment,
-        arguments: Sequence[Typed],
-        declared: T.Type | None,
-    ) -> Typing:
-        """The types of a function that this one calls, and what it is declared to return."""
-        raise NotImplementedError
 
     def unified(self, left: T.Type, right: T.Type, node: ast.AST, what: str) -> T.Type:
         try:

@@ -22,15 +22,10 @@ from course_lib.wording.sentences import Sentence, say
 
 MOST_SHOWN = 160  # characters of a value in a sentence
 
-# NumPy's functions that Numba compiles in a kernel, at least for some arguments.
+# Functions of NumPy that Numba compiles in a kernel, at least for some arguments, beside those that
+# are among INTRINSICS.
 NUMBAS_NUMPY = frozenset(
-    """acos acosh all any argmax arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
-    atan atan2 atanh dtype
-    bitwise_and bitwise_invert bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift
-    bitwise_xor conj conjugate cos cosh deg2rad degrees divide equal fmax fmin greater
-    greater_equal hypot invert isnan left_shift less less_equal log log10 log2 logical_and
-    logical_not logical_or logical_xor maximum mean minimum ndenumerate ndindex nditer not_equal
-    prod rad2deg radians round right_shift sin sinh sum tan tanh true_divide""".split()
+    "all any argmax dtype mean ndenumerate ndindex nditer prod round sum".split()
 )
 
 # The tables below: Numba has it, or may have it on some GPU, and the emulator has not.

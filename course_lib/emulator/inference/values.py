@@ -15,7 +15,6 @@ from course_lib.emulator.functions import (
     atomics,  # noqa: F401  (joins INTRINSICS)
     attention_functions,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
-    fixed_types,  # noqa: F401  (joins INTRINSICS)
     hopper_functions,  # noqa: F401  (joins INTRINSICS)
     library_functions,  # noqa: F401  (joins INTRINSICS)
     math_functions,  # noqa: F401  (joins INTRINSICS)

@@ -56,11 +56,9 @@ class ConstantList(tuple[Any, ...]):
 class NotConstant(Exception):
     """The expression is no constant that the emulator works out; `said` says why."""
 
-    @property
-    def said(self) -> str:
-        """Why, as a sentence without its beginning and its end."""
-        result: str = self.args[0]
-        return result
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        self.said = said
 
 
 def constant_of_reference(reference: Reference) -> Any:

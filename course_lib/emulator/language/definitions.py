@@ -7,7 +7,7 @@ size may be an argument. What cannot be followed is None, never a guess.
 
 import ast
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -169,9 +169,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         source=program.source,
         first_line=1,
         namespace=program.names,
-        is_device=any(is_switched_on("device", each) for each in calls),
-        is_debugged=any(is_switched_on("debug", each) for each in calls),
-        is_fast=any(is_switched_on("fastmath", each) for each in calls),
+        **_options(calls),
         is_inlined=is_inlined(definition),
         is_decorated=any(path in _COMPILERS for path in decorators),
         is_for_cpu=any(_COMPILERS.get(path) for path in decorators if path),
@@ -208,6 +206,14 @@ def is_switched_on(option: str, call: ast.Call) -> bool:
         and keyword.value.value is True
         for keyword in call.keywords
     )
+
+
+def _options(calls: Sequence[ast.Call]) -> dict[str, Any]:
+    """What the calls of a compiler say of a function, by the names that `Kernel` has for it."""
+    known = {"is_device": "device", "is_debugged": "debug", "is_fast": "fastmath"}
+    return {
+        name: any(is_switched_on(option, call) for call in calls) for name, option in known.items()
+    }
 
 
 def is_inlined(definition: ast.FunctionDef) -> bool:
@@ -311,9 +317,7 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
     compiled = replace(
         function,
         is_decorated=True,
-        is_device=any(is_switched_on("device", each) for each in calls),
-        is_debugged=any(is_switched_on("debug", each) for each in calls),
-        is_fast=any(is_switched_on("fastmath", each) for each in calls),
+        **_options(calls),
         is_for_cpu=_COMPILERS[path],
         jit_call=call.func if isinstance(call.func, ast.Call) else None,
     )

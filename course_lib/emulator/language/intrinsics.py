@@ -40,16 +40,18 @@ class Typed:
 
 Arguments = Sequence[Typed]
 Keywords = Mapping[str, Typed]
+# From the types of the arguments to that of the result; raises TypingError.
+Rule = Callable[[Arguments, Keywords], Typed]
+# What a function does; called with the machine, the call and the evaluated arguments.
+Action = Callable[[Any, ast.Call, list[Any]], Any]
 
 
 @dataclass(frozen=True)
 class Intrinsic:
     """A function of the kernel language."""
 
-    # from the types of the arguments to that of the result; raises TypingError
-    typing: Callable[[Arguments, Keywords], Typed]
-    # what it does; called with the machine, the call and the evaluated arguments
-    run: Callable[[Any, ast.Call, list[Any]], Any]
+    typing: Rule
+    run: Action
 
 
 Scope = Literal["block", "grid", "others"]  # who waits for each other
@@ -59,9 +61,8 @@ Scope = Literal["block", "grid", "others"]  # who waits for each other
 class Barrier(Intrinsic):
     """A function in which the threads of a block, or of the grid, wait for each other."""
 
-    # what a thread does before it waits, with the evaluated arguments. Behind the barrier `run` is
-    # given what that returned, as the only argument
-    arrive: Callable[[Any, ast.Call, list[Any]], Any]
+    # what a thread does before it waits; behind the barrier `run` is given what that returned
+    arrive: Action
     scope: Scope = "block"
 
 
@@ -74,8 +75,7 @@ class Beside(Intrinsic):
 class WaitFunction(Intrinsic):
     """A function in which threads wait for what others, or a copy, will do some time."""
 
-    # what a thread does before it waits, with the evaluated arguments
-    arrive: Callable[[Any, ast.Call, list[Any]], Any]
+    arrive: Action  # what a thread does before it waits
     # whether the waiting is over, given what `arrive` returned; then `run` is given it
     is_over: Callable[[Any, Any], bool]
 
@@ -110,6 +110,18 @@ class Attribute:
 
 INTRINSICS: dict[str, Intrinsic] = {}
 ATTRIBUTES: dict[str, Attribute] = {}
+
+
+def function(
+    *paths: str, typing: Rule, kind: type[Intrinsic] = Intrinsic
+) -> Callable[[Action], Action]:
+    """Enter what is decorated as what the functions of these names do."""
+
+    def enter(run: Action) -> Action:
+        INTRINSICS.update(dict.fromkeys(paths, kind(typing, run)))
+        return run
+
+    return enter
 
 
 def need(condition: bool, message: str, hint: str = "") -> None:
@@ -150,9 +162,7 @@ def scalars(
     return [argument.type for argument in arguments]  # type: ignore[misc]
 
 
-def giving(
-    result: T.Type, low: int, high: int | None = None
-) -> Callable[[Arguments, Keywords], Typed]:
+def giving(result: T.Type, low: int, high: int | None = None) -> Rule:
     """The type of a function that takes `low` to `high` numbers, whichever they are."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:

@@ -28,8 +28,7 @@ from course_lib.emulator.language.definitions import (
     read_statement,
     stranger,
 )
-from course_lib.emulator.language.kernel import Kernel, Program
-from course_lib.emulator.language.lines import LineOfFile, note_file
+from course_lib.emulator.language.kernel import Kernel, LineOfFile, Program, note_file
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
     DeviceArray,

@@ -200,6 +200,8 @@ class Mixed:
         return f"{self.left} or {self.right}"
 
 
+NOTHING = Static(None)  # what a function without a result returns
+
 Type = (
     Mixed
     | np.dtype
@@ -216,26 +218,18 @@ Type = (
 
 
 class TypingError(Exception):
-    """Numba would find no type for this; `said` says why."""
+    """Numba would find no type for this.
 
-    @property
-    def said(self) -> str:
-        """Why, as a sentence without its beginning and its end."""
-        result: str = self.args[0]
-        return result
+    `said` is why, a sentence without its beginning and its end; `hint` is for this refusal alone.
+    """
 
-    @property
-    def look_at(self) -> str:
-        """A hint for this very refusal, or ""."""
-        return self.args[1] if len(self.args) > 1 else ""
+    def __init__(self, said: str, hint: str = "") -> None:
+        super().__init__(said)
+        self.said, self.hint = said, hint
 
 
 class NotEmulated(TypingError):
     """Numba finds a type for this, and the emulator does not; `hint` says what to write instead."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
 
 
 class LiteralNeeded(TypingError):

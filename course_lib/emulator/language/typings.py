@@ -110,6 +110,20 @@ class Typing:
             waits(self.kernel.tree)
         return frozenset(found)
 
+    @cached_property
+    def functions(self) -> tuple[Typing, ...]:
+        """This function, and all that it calls, also by way of others; asked when all are typed."""
+        found: dict[Typing, None] = {}
+
+        def find(function: Typing) -> None:
+            found[function] = None
+            for target in function.calls.values():
+                if isinstance(target, Typing) and target not in found:
+                    find(target)
+
+        find(self)
+        return tuple(found)
+
     @property
     def meets_grid(self) -> bool:
         """Has the function a barrier at which all blocks wait for each other?"""

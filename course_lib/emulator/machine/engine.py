@@ -135,11 +135,8 @@ class Engine:
 
     def awaited(self, line: int, waiting: Waiting) -> Awaited:
         """What lanes wait for that does not come."""
-        barrier = self.barriers[waiting.key]
-        counts = barrier.phase, barrier.expected, barrier.missing, barrier.bytes
         is_product = waiting.key[0] == PRODUCT
-        facts = is_product, barrier.arrived_in
-        return Awaited(line, waiting.lanes[0], barrier.line, *counts, *facts)
+        return Awaited(line, waiting.lanes[0], self.barriers[waiting.key], is_product)
 
     def passed(self, key: Key, who: Iterable[int], phase: int) -> None:
         """Threads have seen that a phase is complete."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -86,6 +86,16 @@ class EngineAccess:
 Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]  # of limits
 
 
+class MetValues(NamedTuple):
+    """Two values that meet at an expression, of which one may be a limit for the other."""
+
+    kind: Kind
+    node: ast.expr | ast.AugAssign
+    left: Value
+    right: Value
+    operator: type[ast.cmpop] = ast.Lt
+
+
 class Observer:
     """Listens to every event and does nothing about it; an observer overrides those that it needs.
 
@@ -120,9 +130,6 @@ class Observer:
     def by_tensor_cores(self, line: int, count: int) -> None:
         """This many of the operations reported by `flops` were done by a tensor core."""
 
-    def multiplied(self, a: np.ndarray, b: np.ndarray) -> None:
-        """Warps multiply fragments: the lanes' words of A and of B, shape (words, warps, 32)."""
-
     def printed(self, texts: Sequence[str], more: int) -> None:
         """Lanes print a line each; of `more` lanes the lines are not made, as nobody keeps them."""
 
@@ -135,17 +142,8 @@ class Observer:
     def leave_loop(self, turns: int) -> None:
         """The innermost loop ends; it would have made this many turns if no lane had left it."""
 
-    def limit(
-        self,
-        kind: Kind,
-        node: ast.expr | ast.AugAssign,
-        path: Path,
-        left: Value,
-        right: Value,
-        mask: Mask,
-        operator: type[ast.cmpop],
-    ) -> None:
-        """Two values meet, and one may be a limit for the other; see limits.py."""
+    def limit(self, met: MetValues, path: Path, mask: Mask) -> None:
+        """Lanes let two values meet; `path` holds the lines of the calls that led there."""
 
     # -- waiting ------------------------------------------------------------------------------
 

@@ -1,15 +1,16 @@
 """Values that a run is given in place of its own: handed on, put in, or rounded another way."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.lanes import LaneSpace, Value, spread
-from course_lib.emulator.state.memory import Access, Memory
+from course_lib.emulator.state.memory import Access, ArrayView, Memory
 
 # --- Values handed on through shared memory, kept in one launch and given in another --------------
 # A launch that is given what was read there with other inputs shows what its shared memory is good
@@ -151,3 +152,24 @@ class EitherRounding:
         self._used = 0 if self._used + count > DRAWN else self._used
         self._used += count
         return self._added[self._used - count : self._used]
+
+
+# --- All that a launch is given -------------------------------------------------------------------
+
+
+@dataclass
+class GivenToLaunch:
+    """What all machines of one launch have in common."""
+
+    arguments: Sequence[Any]  # for each parameter a NumPy scalar, an ArrayView or a tuple
+    # the devices' arrays that the kernel finds outside
+    captured: Mapping[DeviceArray, ArrayView] = field(default_factory=dict)
+    dynamic_shared_bytes: int = 0  # of a block
+    cluster: int = 1  # so many neighbouring blocks, along x, make up one
+    instead: Instead | None = None  # of values that nobody wrote, in a launch that tries that out
+    handed: HandedValues | None = None
+    products: EitherRounding | None = None
+
+    def instead_of(self, name: str, line: int, dtype: np.dtype, space: LaneSpace) -> Value | None:
+        """What stands for the unwritten values of `name` in this line; None for what always does"""
+        return self.instead.value(name, line, dtype, space) if self.instead else None

@@ -8,8 +8,9 @@ import numpy as np
 
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.machine.events import AtomicUpdate, Observers
-from course_lib.emulator.machine.given_values import HandedValues, Instead
+from course_lib.emulator.machine.engine import Engine
+from course_lib.emulator.machine.events import AtomicUpdate
+from course_lib.emulator.machine.given_values import GivenToLaunch
 from course_lib.emulator.state.indices import Fault, IndexChecker, flat_cells
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
@@ -18,7 +19,6 @@ from course_lib.emulator.state.memory import (
     Ages,
     Allocation,
     ArrayView,
-    Memory,
     poison,
 )
 
@@ -79,31 +79,20 @@ CELLS_PER_STEP = 1 << 15
 class LoadStoreUnit:
     """Accesses to memory by the lanes of one space.
 
-    `instead` stands for values that nobody wrote, in a launch that tries that out. `interval`
-    counts the barriers passed, `count` the accesses made; `moment` says in which turn of which
-    loops, and in which calls, the lanes are.
+    `interval` counts the barriers passed, `count` the accesses made; `moment` says in which turn of
+    which loops, and in which calls, the lanes are.
     """
 
-    def __init__(
-        self,
-        space: LaneSpace,
-        memory: Memory,
-        observers: Observers,
-        steps: StepCounter,
-        instead: Instead | None = None,
-    ) -> None:
-        self.space = space
-        self.memory = memory
-        self.observers = observers
+    def __init__(self, engine: Engine, steps: StepCounter, given: GivenToLaunch) -> None:
+        self.space, self.memory, self.observers = engine.space, engine.memory, engine.observers
         self.steps = steps
-        self.instead = instead
-        self.handed: HandedValues | None = None
+        self.given, self.handed = given, given.handed
         self.interval = 0
         self.count = 0
         self.reads = 0
         self.writes = 0  # that may have changed something
         self.moment: tuple[int, ...] = ()
-        self._checker = IndexChecker(space)
+        self._checker = IndexChecker(engine.space)
         self._access_steps = steps.budget.access_steps
         # Local arrays by cells, each a row of lanes; a view keeps its array, and so the array's id.
         self._rows: dict[int, np.ndarray] = {}
@@ -325,9 +314,7 @@ class LoadStoreUnit:
         return unwritten
 
     def _instead(self, allocation: Allocation, never: Mask, line: int) -> tuple[Mask, Value] | None:
-        if self.instead is None:
-            return None
-        value = self.instead.value(allocation.name, line, allocation.dtype, self.space)
+        value = self.given.instead_of(allocation.name, line, allocation.dtype, self.space)
         return None if value is None else (never, value)
 
     def _check_stale(

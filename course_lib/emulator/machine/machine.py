@@ -11,29 +11,27 @@ with it when all have arrived (`schedule.py`). So several machines can take turn
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
+from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import Scope
-from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.engine import Engine, Waiting
 from course_lib.emulator.machine.events import (
     Frame,
-    Kind,
-    Observers,
+    MetValues,
     RunningLoop,
 )
-from course_lib.emulator.machine.given_values import EitherRounding, Instead
+from course_lib.emulator.machine.given_values import GivenToLaunch
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
-from course_lib.emulator.state.memory import ArrayView, Memory
+from course_lib.emulator.state.lanes import Mask, Value
+from course_lib.emulator.state.memory import ArrayView
 
 
 @dataclass(frozen=True)
@@ -57,49 +55,32 @@ LOCKS = (".atomic.cas", ".atomic.exch", ".atomic.compare_and_swap")  # by which 
 
 
 class Machine:
-    """Runs one kernel for the lanes of one space.
+    """Runs one kernel for the lanes of one space, which is that of its engine.
 
-    `arguments` has for each parameter a NumPy scalar, an ArrayView or a tuple. `instead` stands for
-    values that nobody wrote, in a launch that tries that out; `captured` are the devices' arrays
-    that the kernel finds outside; `cluster` neighbouring blocks, along x, make up a cluster.
     `run_block` runs statements, and `prepared` makes a function of an expression. Each kind of
     either has a room of its own, and all hold others: here they meet.
     """
 
     def __init__(
         self,
-        space: LaneSpace,
-        memory: Memory,
         typing: Typing,
-        arguments: Sequence[Any],
+        given: GivenToLaunch,
         active: Mask,
-        observers: Observers,
         steps: StepCounter,
-        budget: Budget,
-        dynamic_shared_bytes: int = 0,
-        instead: Instead | None = None,
-        captured: Mapping[DeviceArray, ArrayView] | None = None,
-        *,
         engine: Engine,
-        cluster: int = 1,
         run_block: Callable[[Machine, Sequence[ast.stmt]], Steps],
         prepared: Prepare,
     ) -> None:
         self._run_block = run_block
         self.prepared = prepared
-        self.space = space
-        self.memory = memory
-        self.active = active
-        self.observers = observers
-        self.steps = steps
-        self.budget = budget
-        self.dynamic_shared_bytes = dynamic_shared_bytes
-        self.instead = instead
-        self.products: EitherRounding | None = None
-        self.engine, self.cluster = engine, cluster
-        self.captured = captured or {}
+        self.space, self.memory, self.observers = engine.space, engine.memory, engine.observers
+        space, observers = engine.space, engine.observers
+        self.active, self.engine = active, engine
+        self.steps, self.budget = steps, steps.budget
+        self.dynamic_shared_bytes, self.cluster = given.dynamic_shared_bytes, given.cluster
+        self.given, self.captured, self.products = given, given.captured, given.products
         self.is_alone = active.array is None  # no other machine runs lanes of this space
-        self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
+        self.unit = LoadStoreUnit(engine, steps, given)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
         self.counts_flops = "flops" in observers.heard
@@ -107,12 +88,12 @@ class Machine:
         self.is_debugged = typing.kernel.is_debugged
         self.nobody = Mask.of(space, np.False_)
         self.ended = self.nobody
-        self._step_cost = budget.cost_for(space.size)
+        self._step_cost = steps.budget.cost_for(space.size)
         self.open_loops: list[RunningLoop] = []  # of all functions, the innermost last
         self.most_turns: dict[ast.stmt, int] = {}  # of each loop that has ended
         self.statement: ast.stmt | None = None
         self.constant_views: dict[int, ArrayView] = {}
-        variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
+        variables = dict(zip(typing.kernel.parameters, given.arguments, strict=True))
         self.frame = Frame(typing, variables, active)
 
     @property
@@ -221,19 +202,21 @@ class Machine:
             return tuple(self.convert(v, t) for v, t in zip(value, dtype.items, strict=True))
         return value
 
-    def meet_limit(
-        self,
-        kind: Kind,
-        node: ast.expr | ast.AugAssign,
-        left: Value,
-        right: Value,
-        operator: type[ast.cmpop] = ast.Lt,
-    ) -> None:
-        """Tell that two values meet, either of which may be a limit for the other."""
-        if not self.notes_limits:
-            return
-        path, active = self.frame.path, self.active
-        self.observers.limit(kind, node, path, left, right, active, operator)
+    def number_type(self, node: ast.expr) -> np.dtype:
+        """The type of an expression that is a number."""
+        dtype = self.typing.types[node]
+        assert isinstance(dtype, np.dtype)
+        return dtype
+
+    def as_typed(self, node: ast.expr, value: Any) -> Value:
+        """What was computed for an expression, in the type that it has."""
+        result: Value = self.convert(value, self.typing.types[node])
+        return result
+
+    def meet_limit(self, *met: Any) -> None:
+        """Tell that two values meet, the fields of `MetValues`."""
+        if self.notes_limits:
+            self.observers.limit(MetValues(*met), self.frame.path, self.active)
 
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None:
         """Count floating-point operations of a function such as math.sqrt."""

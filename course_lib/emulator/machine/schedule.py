@@ -13,7 +13,6 @@ import numpy as np
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.machine.engine import Engine
-from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.machine import Machine, Pause
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 
@@ -46,20 +45,11 @@ class Unit:
 class Schedule:
     """Runs units in turns until all have ended; `seed` shuffles them, without one they keep order.
 
-    `observers` are told who arrives at a barrier when all that can have come.
+    Observers are told who arrives at a barrier when all that can have come.
     """
 
-    def __init__(
-        self,
-        space: LaneSpace,
-        units: Iterable[Unit],
-        observers: Observers,
-        engine: Engine,
-        seed: int | None,
-    ) -> None:
-        self._space = space
+    def __init__(self, units: Iterable[Unit], engine: Engine, seed: int | None) -> None:
         self._units = list(units)
-        self._observers = observers
         self._engine = engine
         self._order = None if seed is None else np.random.default_rng(seed)
 
@@ -95,7 +85,7 @@ class Schedule:
         loop = machine.loop_without_end()
         in_vain = loop and replace(loop, in_vain=True)
         # What stops first makes the others wait: the phase with the lower number.
-        first = sorted(awaited.values(), key=lambda each: (each.phase, each.line))
+        first = sorted(awaited.values(), key=lambda each: (each.barrier.phase, each.line))
         return BudgetExceeded(machine.line, in_vain, first)
 
     def _shuffled(self, units: list[Unit]) -> list[Unit]:
@@ -107,9 +97,9 @@ class Schedule:
         """Let those pass for whose barrier all have arrived that still run."""
         busy = {unit.blocks for unit in running if unit.waits_for("others")}
         passing = [u for u in running if u.waits_for("block") and u.blocks not in busy]
-        tell = self._observers.barrier
+        tell = self._engine.observers.barrier
         if not passing and all(unit.waits_for("grid") for unit in running):
-            passing, tell = running, self._observers.grid_barrier
+            passing, tell = running, self._engine.observers.grid_barrier
         blocks = {unit.blocks for unit in passing}
         live = self._union(u.machine.frame.live for u in running if u.blocks in blocks)
         for line, arrived in self._arrived(passing):
@@ -127,7 +117,7 @@ class Schedule:
             yield line, self._union(unit.machine.active for unit in together)
 
     def _union(self, masks: Iterable[Mask]) -> Mask:
-        whole, *others = [*masks, Mask.of(self._space, np.False_)]
+        whole, *others = [*masks, Mask.of(self._engine.space, np.False_)]
         for mask in others:
             whole = whole.union(mask)
         return whole

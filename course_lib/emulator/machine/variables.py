@@ -91,8 +91,7 @@ def _undefined(machine: Machine, node: ast.Name, kind: T.Type, lanes: Mask) -> A
     machine.observers.undefined(node.id, lanes, node.lineno)
     if not isinstance(kind, np.dtype):
         return None
-    instead = machine.instead
-    value = instead.value(node.id, node.lineno, kind, machine.space) if instead else None
+    value = machine.given.instead_of(node.id, node.lineno, kind, machine.space)
     return poison(kind) if value is None else value
 
 

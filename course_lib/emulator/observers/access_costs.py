@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.budget import MAX_SHARED_BYTES, LaunchShape
+from course_lib.emulator.language.kernel import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import finding_of
@@ -24,7 +25,6 @@ from course_lib.emulator.observers.values_in_text import (
     is_moved_out,
     same_sums,
 )
-from course_lib.emulator.options import MAX_SHARED_BYTES, LaunchShape
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace
 from course_lib.emulator.state.memory import Access, Memory

@@ -14,8 +14,8 @@ import numpy as np
 
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.observers.findings import FaultObserver, Place, finding_of
-from course_lib.emulator.state.hopper import Key, Onlooker, base_of
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.hopper import Key, Onlooker, Phases, base_of
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 UNIT = 4  # bytes of shared memory that are told apart
 # Of a block, at most, and of a thread; they are dealt out in steps (setmaxnreg, PTX ISA).
 REGISTERS, MOST_REGISTERS, STEP = 65_536, 256, 8
+WHOLE_GROUP = (
+    "Which threads get here? A warpgroup needs 128 consecutive threads, starting at a multiple of "
+    "128."
+)
 
 
 class EngineFaults(FaultObserver):
@@ -54,9 +58,7 @@ class EngineFaults(FaultObserver):
         """Note what threads write to shared memory."""
         if access.kind not in ("store", "atomic", "copy") or access.mask.empty:
             return
-        lanes = np.flatnonzero(access.mask.full_array)
-        cells = spread(access.cell, self.space.shape).reshape(-1)[lanes]
-        cells, lanes = access.each_cell(cells, lanes)
+        cells, lanes = access.touched
         size, spacing = access.allocation.dtype.itemsize, access.allocation.spacing
         for part in range(0, size, UNIT):
             units = (cells * spacing + part) // UNIT
@@ -91,32 +93,20 @@ class EngineFaults(FaultObserver):
         if not len(unseen):
             return
         place = int(unseen[0])
-        who, thread = self.who(int(writers[place]) - 1)
-        cell = place * UNIT // access.allocation.spacing
-        name = access.allocation.element_name(cell)
-        message = say(
+        name = access.allocation.element_name(place * UNIT // access.allocation.spacing)
+        self.tell(
+            int(writers[place]) - 1,
+            "race-read-after-write",
             "The operation started at {line} reads {name}, which {who} wrote at {other_line}. "
             "Unless that thread calls fence_async() in between, the operation may not see what "
             "was written.",
+            access.line,
+            "Which threads wrote to this memory, and which function do they call before the "
+            "barrier?",
+            at=name,
+            elsewhere=int(lines[place]),
             line=Line(access.line),
             name=name,
-            who=who,
-            other_line=Line(int(lines[place])),
-        )
-        hint = (
-            "Which threads wrote to this memory, and which function do they call before the "
-            "barrier?"
-        )
-        self.note(
-            finding(
-                "race-read-after-write",
-                message,
-                access.line,
-                hint,
-                other_line=int(lines[place]),
-                threads=(thread,),
-                cell=name,
-            )
         )
 
     # -- registers that belong to a product----------------------------------------------------
@@ -144,25 +134,17 @@ class EngineFaults(FaultObserver):
         under_way = self._held[lane].get(id(view.allocation))
         if under_way is None:
             return
-        who, thread = self.who(lane)
-        message = say(
+        self.tell(
+            lane,
+            "race-read-after-write",
             "{who} accesses {name} at {line} while the product started at {other_line} is still "
             "using it.",
-            who=who,
+            line,
+            "How does a thread learn that a product is done?",
+            at=view.name,
+            elsewhere=under_way[1],
             name=view.name,
             line=Line(line),
-            other_line=Line(under_way[1]),
-        )
-        self.note(
-            finding(
-                "race-read-after-write",
-                message,
-                line,
-                "How does a thread learn that a product is done?",
-                other_line=under_way[1],
-                threads=(thread,),
-                cell=view.name,
-            )
         )
 
     # -- products that not all warps of a group start -----------------------------------------
@@ -182,22 +164,18 @@ class EngineFaults(FaultObserver):
             fewest = min(range(4), key=lambda warp: counts[warp])
             most = max(counts.values())
             if counts[fewest] < most:
-                first = self._first_lane(group)
-                who, thread = self.who(first)
-                message = say(
+                self.tell(
+                    self._first_lane(group),
+                    "barrier-divergence",
                     "In the warpgroup whose first thread is {who}, warp {warp} starts only {few} "
                     "of the {most} products in {line}, but all four warps have to take part.",
-                    who=who,
+                    line,
+                    WHOLE_GROUP,
                     warp=fewest,
                     few=counts[fewest],
                     most=most,
                     line=Line(line),
                 )
-                hint = (
-                    "Which threads get here? A warpgroup needs 128 consecutive threads, starting "
-                    "at a multiple of 128."
-                )
-                self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     def _first_lane(self, warp: int) -> int:
         block, number = divmod(warp, self.space.warps_per_block)
@@ -261,8 +239,7 @@ class EngineFaults(FaultObserver):
                     "The warp of {who} asks for {count} registers at {line}, but warp {other} of "
                     "its warpgroup does not. All four warps have to ask for the same number.",
                     line,
-                    "Which threads get here? A warpgroup needs 128 consecutive threads, starting "
-                    "at a multiple of 128.",
+                    WHOLE_GROUP,
                     count=count,
                     line=Line(line),
                     other=others[0] - first,
@@ -271,26 +248,20 @@ class EngineFaults(FaultObserver):
     # -- barriers -----------------------------------------------------------------------------
 
     def not_fenced(self, lane: int, onlooker: Onlooker, made: int, line: int) -> None:
-        who, thread = self.who(lane)
         said = {
             "copies": say("The copy started at {line} signals a barrier", line=Line(line)),
             "blocks": say("At {line} another block uses a barrier", line=Line(line)),
         }
-        message = say(
-            "{what} that {who} initialized at {made}. Without a fence_mbarrier_init() by that "
-            "thread, the initialization may not be visible there.",
+        self.tell(
+            lane,
+            "race-read-after-write",
+            "{what} that {who} initialized at {other_line}. Without a fence_mbarrier_init() by "
+            "that thread, the initialization may not be visible there.",
+            line,
+            "Which function does the thread that initializes the barriers call before all threads "
+            "synchronize?",
+            elsewhere=made,
             what=said[onlooker],
-            who=who,
-            made=Line(made),
-        )
-        hint = (
-            "Which function does the thread that initializes the barriers call before all "
-            "threads synchronize?"
-        )
-        self.note(
-            finding(
-                "race-read-after-write", message, line, hint, other_line=made, threads=(thread,)
-            )
         )
 
     def never_awaited(self, key: Key, line: int) -> None:
@@ -302,26 +273,23 @@ class EngineFaults(FaultObserver):
         self.note(finding_of("barrier-divergence", message, line, hint, line=Line(line)))
 
     def too_many_bytes(self, line: int, copied: int) -> None:
-        message = say(
+        message = (
             "At {line}, fewer bytes are announced than the copies bring, so a GPU goes on before "
-            "the copy started at {other_line} has arrived.",
-            line=Line(line),
-            other_line=Line(copied),
+            "the copy started at {other_line} has arrived."
         )
         hint = "How many bytes does a box have? How many boxes arrive in one phase?"
-        self.note(finding("barrier-divergence", message, line, hint, other_line=copied))
+        found = finding_of("barrier-divergence", message, line, hint, None, copied, line=Line(line))
+        self.note(found)
 
     def runs_ahead(self, line: int, made: int, expected: int) -> None:
-        message = say(
+        message = (
             "At {line}, too many threads arrive at the barrier initialized at {other_line}: "
             "{expected} arrivals complete a phase, and a second one is complete before any thread "
-            "has waited for the first.",
-            line=Line(line),
-            other_line=Line(made),
-            expected=expected,
+            "has waited for the first."
         )
         hint = "How many threads reach this line in one lap of the ring?"
-        self.note(finding("barrier-divergence", message, line, hint, other_line=made))
+        facts = {"line": Line(line), "expected": expected}
+        self.note(finding_of("barrier-divergence", message, line, hint, None, made, **facts))
 
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         self.tell(
@@ -337,46 +305,47 @@ class EngineFaults(FaultObserver):
 
 def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     """A barrier whose phase does not complete, though nothing more happens."""
+    barrier: Phases = awaited.barrier
     if awaited.is_product:
         message = say(
             "{who} waits at {line} forever: of the {all} warps of its group, {count} have not "
             "started the product in {made}.",
             who=who,
             line=Line(awaited.line),
-            all=awaited.expected,
-            count=awaited.missing,
-            made=Line(awaited.made),
+            all=barrier.expected,
+            count=barrier.missing,
+            made=Line(barrier.line),
         )
         hint = "Which threads reach that line?"
         return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
     lacking = []
-    if awaited.missing > 0:
+    if barrier.missing > 0:
         lacking.append(
-            say("{count} of {all} arrivals", count=awaited.missing, all=awaited.expected)
+            say("{count} of {all} arrivals", count=barrier.missing, all=barrier.expected)
         )
-    if awaited.bytes > 0:
-        lacking.append(say("{count} bytes", count=awaited.bytes))
+    if barrier.bytes > 0:
+        lacking.append(say("{count} bytes", count=barrier.bytes))
     state = say("lacks {what}", what=" and ".join(map(str, lacking)))
     if not lacking:
-        state = say("has {count} bytes more than were announced", count=-awaited.bytes)
-    if awaited.missing < 0:
-        came = awaited.expected - awaited.missing
-        state = say("had {came} arrivals, but {all} complete it", came=came, all=awaited.expected)
-    some_came = awaited.arrived_in and 0 < awaited.missing < awaited.expected
+        state = say("has {count} bytes more than were announced", count=-barrier.bytes)
+    if barrier.missing < 0:
+        came = barrier.expected - barrier.missing
+        state = say("had {came} arrivals, but {all} complete it", came=came, all=barrier.expected)
+    some_came = barrier.arrived_in and 0 < barrier.missing < barrier.expected
     message = say(
         "{who} waits at {line} forever: phase {phase} of the barrier initialized at {made} "
         "{state}.",
         who=who,
         line=Line(awaited.line),
-        phase=awaited.phase,
-        made=Line(awaited.made),
+        phase=barrier.phase,
+        made=Line(barrier.line),
         state=state,
     )
     if some_came:
-        arrived = Line(awaited.arrived_in)
+        arrived = Line(barrier.arrived_in)
         message = say("{seen} Threads arrive there at {arrived}.", seen=message, arrived=arrived)
     hint = "Which threads arrive there, and how often? For which phase does this thread wait?"
-    other = awaited.arrived_in if some_came else None
+    other = barrier.arrived_in if some_came else None
     return finding(
         "barrier-divergence", message, awaited.line, hint, other_line=other, threads=(thread,)
     )

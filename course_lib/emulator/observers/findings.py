@@ -50,11 +50,13 @@ class ThreadNames:
 
 
 def finding_of(
-    code: str, message: str, line: int, hint: str, severity: Severity | None = None, /,
-    **facts: Any,
+    code: str, message: str, line: int, hint: str, severity: Severity | None = None,
+    elsewhere: int | None = None, /, **facts: Any,
 ) -> Finding:  # fmt: skip
-    """A finding about a launch as a whole, whose message has these facts."""
-    return finding(code, say(message, **facts), line, hint, severity)
+    """A finding about a launch as a whole, whose message has these facts; see `tell`."""
+    if elsewhere is not None:
+        facts["other_line"] = Line(elsewhere)
+    return finding(code, say(message, **facts), line, hint, severity, other_line=elsewhere)
 
 
 class NotedFindings(dict[tuple[Any, ...], Finding]):
@@ -84,15 +86,16 @@ class FaultObserver(Observer):
 
     def tell(
         self, lane: int, code: str, message: str, line: int, hint: str, /, *others: Place,
-        at: str = "", **facts: Any,
+        at: str = "", elsewhere: int | None = None, **facts: Any,
     ) -> None:  # fmt: skip
         """Note what a lane did, `who` in the message, with these facts; `others` took part in it.
 
-        `at` is the cell, or whatever else it is about.
+        `at` is the cell, or whatever else it is about; `elsewhere` another line, `other_line` in
+        the message.
         """
         who, thread = self.who(lane)
-        said = say(message, who=who, **facts)
-        self.note(finding(code, said, line, hint, threads=(thread, *others), cell=at))
+        told = finding_of(code, message, line, hint, None, elsewhere, who=who, **facts)
+        self.note(replace(told, threads=(thread, *others), cell=at))
 
 
 # --- Wrong indices: outside the array, negative, misaligned ---------------------------------------
@@ -102,77 +105,49 @@ def index_finding(
     fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
 ) -> Finding:
     """What is wrong with an index that `who` uses for a "load", a "store" or an "atomic"."""
+    code, last, name = "wrong-index", fault.length - 1, allocation.name
+    many = len(allocation.shape) > 1
+    axis = say(" along axis {axis}", axis=fault.axis) if many else ""
+    facts: dict[str, Any] = {"who": who, "number": fault.index, "axis": axis, "array": name}
     if fault.elements:
-        return _wide(fault, allocation, kind, line, who, thread)
-    if fault.kind == "from-end":
-        return _from_end(fault, allocation, line)
-    if fault.kind == "negative":
-        return _negative(fault, allocation, line, who, thread)
-    return _outside(fault, allocation, kind, line, who, thread)
-
-
-def _negative(fault: Fault, allocation: Allocation, line: int, who: str, thread: Place) -> Finding:
-    return finding(
-        "wrong-index",
-        say(
+        code, message, hint = _wide(fault, allocation, kind, who)
+    elif fault.kind == "from-end":
+        del facts["who"]
+        meant = fault.index + fault.length
+        message = say(
+            "The index {number}{axis} of {array} counts from the end, so this is element {meant}.",
+            **facts,
+            meant=meant,
+        )
+        hint = "Is the last element the one that you want?"
+        return finding(code, message, line, hint, severity="warning", cell=name)
+    elif fault.kind == "negative":
+        message = say(
             "{who} uses the index {number}{axis} of {array}: a negative index counts from the "
             "end, so this is element {meant}.",
-            who=who,
-            number=fault.index,
-            axis=_along(allocation, fault),
-            array=allocation.name,
+            **facts,
             meant=fault.index + fault.length,
-        ),
-        line,
-        "Work out this index by hand for this thread.",
-        threads=(thread,),
-        cell=allocation.name,
-    )
-
-
-def _from_end(fault: Fault, allocation: Allocation, line: int) -> Finding:
-    return finding(
-        "wrong-index",
-        say(
-            "The index {number}{axis} of {array} counts from the end, so this is element {meant}.",
-            number=fault.index,
-            axis=_along(allocation, fault),
-            array=allocation.name,
-            meant=fault.index + fault.length,
-        ),
-        line,
-        "Is the last element the one that you want?",
-        severity="warning",
-        cell=allocation.name,
-    )
-
-
-def _outside(
-    fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
-) -> Finding:
-    axis, last = _along(allocation, fault), fault.length - 1
-    reach = (
-        say("the indices{axis} end at {last}", axis=axis, last=last)
-        if fault.length
-        else "the array is empty"
-    )
-    return finding(
-        "out-of-bounds-read" if kind == "load" else "out-of-bounds-write",
-        say(
+        )
+        hint = "Work out this index by hand for this thread."
+    else:
+        code = _out_of_bounds(kind)
+        reach = say("the indices{axis} end at {last}", axis=axis, last=last)
+        message = say(
             "{who} {verb} {array} at {index}{axis}, but {reach}.",
             who=who,
             verb={"load": "reads", "store": "writes", "atomic": "changes"}[kind],
-            array=allocation.name,
+            array=name,
             index=Index(fault.index, last),
             axis=axis,
-            reach=reach,
-            place=(fault.axis if len(allocation.shape) > 1 else 0, fault.index),
-        ),
-        line,
-        _hint_outside(allocation, fault),
-        threads=(thread,),
-        cell=allocation.name,
-    )
+            reach=reach if fault.length else "the array is empty",
+            place=(fault.axis if many else 0, fault.index),
+        )
+        hint = _hint_outside(allocation, fault)
+    return finding(code, message, line, hint, threads=(thread,), cell=name)
+
+
+def _out_of_bounds(kind: str) -> str:
+    return "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
 
 
 def _hint_outside(allocation: Allocation, fault: Fault) -> str:
@@ -191,15 +166,9 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     )
 
 
-def _along(allocation: Allocation, fault: Fault) -> str:
-    """Along which axis an index is wrong; nothing where there is but one."""
-    many = len(allocation.shape) > 1
-    return say(" along axis {axis}", axis=fault.axis) if many else ""
-
-
 def _wide(
-    fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
-) -> Finding:
+    fault: Fault, allocation: Allocation, kind: str, who: str
+) -> tuple[str, Sentence, Sentence | str]:
     """Of an access of 16 bytes: elements outside the array, or an address that is not even."""
     verb = "reads" if kind == "load" else "writes"
     name, several = allocation.name, fault.elements
@@ -219,7 +188,7 @@ def _wide(
     )
     code = "wrong-index"
     if outside:
-        code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
+        code = _out_of_bounds(kind)
         message = say("{what}, but its elements end at {last}.", what=what, last=fault.length - 1)
         hint: Sentence | str = "Which test should stop this thread here, or fill in zeros?"
         if allocation.space == "shared":
@@ -242,7 +211,7 @@ def _wide(
             several=several,
         )
         hint = _hint_misaligned(allocation, fault)
-    return finding(code, message, line, hint, threads=(thread,), cell=name)
+    return code, message, hint
 
 
 def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:

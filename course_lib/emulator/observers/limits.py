@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.machine.events import Kind, Observer, Path
+from course_lib.emulator.machine.events import Kind, MetValues, Observer, Path
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import Access, ArrayView
 
@@ -156,42 +156,22 @@ class LimitNotes(Observer):
             if site.is_open:
                 site.close_if_no_side_is_fixed()
 
-    def limit(
-        self,
-        kind: Kind,
-        node: ast.expr | ast.AugAssign,
-        path: Path,
-        left: Value,
-        right: Value,
-        mask: Mask,
-        operator: type[ast.cmpop],
-    ) -> None:
+    def limit(self, met: MetValues, path: Path, mask: Mask) -> None:
         """Two values meet at an expression, in the lanes of a mask."""
+        kind, node, left, right, operator = met
         site = self._sites.get((kind, node, path))
         if site is None:
             site = self._sites[kind, node, path] = Site(kind, node.lineno, node, operator)
         if site.is_open:
             self._note(site, left, right, mask)
         if kind == "choice" or (kind == "test" and operator in _EXCHANGED):
-            inclusive = kind == "choice" or operator in (ast.LtE, ast.Gt)
             if np.ndim(left) == 0 < np.ndim(right):
-                left, right = right, left
-                inclusive = kind == "choice" or _EXCHANGED[operator] in (ast.LtE, ast.Gt)
-            self._meet_lanes(node, path, left, right, mask, int(inclusive))
+                met = MetValues(kind, node, right, left, _EXCHANGED.get(operator, operator))
+            self._meet_lanes(met, path, mask)
 
-    def _meet_lanes(
-        self,
-        node: ast.expr | ast.AugAssign,
-        path: Path,
-        index: Value,
-        size: Value,
-        mask: Mask,
-        more: int,
-    ) -> None:
-        """An index that may differ between lanes meets a size: are there lanes enough for it?
-
-        `more`: by how much the size is less than the number of lanes that is asked for.
-        """
+    def _meet_lanes(self, met: MetValues, path: Path, mask: Mask) -> None:
+        """An index that may differ between lanes meets a size: are there lanes enough for it?"""
+        kind, node, index, size, operator = met
         if index.dtype.kind not in "iu" or np.ndim(index) == 0:
             return
         site = self._sites.get(("lanes", node, path))
@@ -200,6 +180,8 @@ class LimitNotes(Observer):
         if site.is_open:
             (first, last), sizes = _extremes(index, mask), _extremes(size, mask)
             if first != last and sizes[0] == sizes[1]:
+                # As many lanes as the size says, or one more where that is asked for, too.
+                more = kind == "choice" or operator in (ast.LtE, ast.Gt)
                 asked, lanes = sizes[0] + more, last + 1
                 site.note(self.launch, _seen((asked, asked), (lanes, lanes)))
 

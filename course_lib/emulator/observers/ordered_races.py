@@ -31,9 +31,9 @@ from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.machine.events import EngineAccess, Moment, Observer
 from course_lib.emulator.observers.causality import Knowledge, Synchronisation
 from course_lib.emulator.observers.race_search import KINDS
-from course_lib.emulator.observers.races import MAX_REPORTED, Race, code_of
+from course_lib.emulator.observers.races import MAX_REPORTED, Race, RacingAccess
 from course_lib.emulator.state.hopper import base_of
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
 MAX_ENTRIES = 4_000_000  # of all accesses together; what comes later is not looked at
@@ -184,11 +184,8 @@ class OrderedRaces(Observer):
         if mask.empty or not self._is_kept(allocation):
             return
         self._time += 1
-        who = self._who(mask)
-        cells = spread(access.cell, self._space.shape).reshape(-1)
-        if mask.array is not None:
-            cells = cells[np.flatnonzero(mask.full_array)]
-        cells, who = access.each_cell(cells, who)
+        cells, lanes = access.touched
+        who = self._numbers[lanes]
         if access.kind == "atomic":
             changes = np.ones(len(who), bool) if access.changes is None else access.changes
             block = 0 if allocation.space == "global" else who // self._size
@@ -313,29 +310,28 @@ class OrderedRaces(Observer):
             one, other = other, one
         agents = [int(touches.who[which]) >= self._everyone for which in (one, other)]
         threads = [self._thread(int(touches.who[which])) for which in (one, other)]
-        blocks = [_place(thread // self._size, self._grid) for thread in threads]
         _, allocation, begin = self._accesses[int(touches.access[one])]
-        kinds = [NAMES[int(touches.kind[which])] for which in (one, other)]
         warps = [(thread // self._size, thread % self._size // WARP_SIZE) for thread in threads]
         return Race(
-            code=code_of(*kinds),
-            array=allocation.name,
-            cell=allocation.element_name((int(touches.first[one]) - begin) // allocation.spacing),
-            space=allocation.space,
-            first_kind="copy" if agents[0] and kinds[0] == "store" else kinds[0],
-            first_line=int(touches.line[one]),
-            first_thread=_place(threads[0] % self._size, self._threads),
-            first_block=blocks[0],
-            second_kind="copy" if agents[1] and kinds[1] == "store" else kinds[1],
-            second_line=int(touches.line[other]),
-            second_thread=_place(threads[1] % self._size, self._threads),
-            second_block=blocks[1],
+            allocation,
+            allocation.element_name((int(touches.first[one]) - begin) // allocation.spacing),
+            self._end(touches, one),
+            self._end(touches, other),
             same_warp=warps[0] == warps[1],
             updates=not any(agents) and _both_update(touches, one, other),
             lacks_fence=lacks_fence,
             beside_threads=any(agents),
             released_in=self._released_in(touches, one, other, threads) if agents[0] else 0,
         )
+
+    def _end(self, touches: Touches, which: int) -> RacingAccess:
+        """An access as one of two; of an agent, that of the thread that has started it."""
+        who, kind = int(touches.who[which]), NAMES[int(touches.kind[which])]
+        if who >= self._everyone and kind == "store":
+            kind = "copy"
+        block, thread = divmod(self._thread(who), self._size)
+        places = _place(block, self._grid), _place(thread, self._threads)
+        return RacingAccess(kind, int(touches.line[which]), *places)
 
     def _released_in(self, touches: Touches, one: int, other: int, threads: Sequence[int]) -> int:
         """Where a thread of the warp that began `one` let the thread go on that began `other`."""

@@ -1,24 +1,26 @@
-"""The sentences about races: which two accesses race, and what to look at."""
+"""The sentences about races: which two accesses race, and what to look at.
+
+Races that one barrier would end are one finding, which names the lines of all.
+"""
 
 import ast
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import holds
 from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
 from course_lib.emulator.observers.harmless_races import (
+    CellMarks,
     is_checked,
     is_same_value,
     is_start_value,
     is_waited_for,
 )
-from course_lib.emulator.observers.marks import CellMarks
-from course_lib.emulator.observers.missing_barriers import LACKS
 from course_lib.emulator.observers.races import Race
 from course_lib.emulator.observers.tracing import DRAW, SWAP, change_in, is_swap
 from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import Line, say
+from course_lib.wording.sentences import Line, Sentence, facts_of, say
 
 # Why a race does no harm.
 SAME = "same"  # one value, whichever thread writes it
@@ -46,18 +48,19 @@ class RaceNotes:
         self.names, self.note = names, note
 
     def __call__(self, race: Race) -> None:
-        lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
+        lines, kinds = race.lines, race.kinds
         if kinds != {"load", "atomic"} or not is_checked(lines, self.trees):
             change = self._change(race)
-            is_plain = race.space == "shared" and not (race.lacks_fence or race.beside_threads)
+            is_shared = race.allocation.space == "shared"
+            is_plain = is_shared and not (race.lacks_fence or race.beside_threads)
             if is_plain and kinds == {"load", "store"} and not (change or race.same_warp):
                 race = replace(race, waited_at=syncwarp_between(*lines, self.trees))
             self.note(race_finding(race, self.names, change))
 
     def _change(self, race: Race) -> str:
         """What the lines do to the cell that they race for (tracing.py), or why it does no harm."""
-        lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
-        if race.array in self.generators:
+        lines, kinds = race.lines, race.kinds
+        if race.allocation.name in self.generators:
             return DRAW
         if kinds == {"load", "atomic"} and is_start_value(lines, self.trees):
             return START
@@ -69,13 +72,15 @@ class RaceNotes:
             return SAME if kinds == {"store"} else MARK
         if race.both_change and is_swap(lines, self.trees):
             return SWAP
-        return change_in(race.first_line, self.trees) if race.updates else ""
+        return change_in(race.first.line, self.trees) if race.updates else ""
 
     def _are_marks(self, race: Race) -> bool:
         if len(self.trees) > 1:  # an array has another name in each function
             return False
-        ends = ((race.first_kind, race.first_line), (race.second_kind, race.second_line))
-        stores, loads = ({line for kind, line in ends if kind == k} for k in ("store", "load"))
+        stores, loads = (
+            {end.line for end in (race.first, race.second) if end.kind == kind}
+            for kind in ("store", "load")
+        )
         return CellMarks(self.trees[0], self.values).race(stores, loads)
 
 
@@ -89,18 +94,18 @@ def syncwarp_between(first: int, second: int, trees: Sequence[ast.AST]) -> int:
 
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
     """Two accesses that nothing orders; `change`: what the line does to the cell (tracing.py)."""
-    first = names.full(race.first_block, race.first_thread)
-    second = names.full(race.second_block, race.second_thread)
+    first = names.full(race.first.block, race.first.thread)
+    second = names.full(race.second.block, race.second.thread)
     blocks: tuple[Place, ...] = ()
-    if race.space == "global" and race.first_block != race.second_block:
-        first = block_name(race.first_block, names.grid)
-        second = block_name(race.second_block, names.grid)
-        blocks = (race.first_block, race.second_block)
-    line, other_line = race.released_in or race.second_line, race.first_line
+    if race.between_blocks:
+        first = block_name(race.first.block, names.grid)
+        second = block_name(race.second.block, names.grid)
+        blocks = (race.first.block, race.second.block)
+    line, other_line = race.released_in or race.second.line, race.first.line
     if race.waited_at and race.code != "race-write-after-write":
-        line, other_line = race.waited_at, race.second_line
+        line, other_line = race.waited_at, race.second.line
     if change == SIGNAL:
-        if race.second_kind == "atomic":  # told of the store
+        if race.second.kind == "atomic":  # told of the store
             first, second, line, other_line = second, first, other_line, line
         message, hint = _signal_sentence(first, second, race.cell, other_line, line)
     else:
@@ -112,10 +117,10 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         hint,
         "warning" if change in (SAME, START, MARK) else None,
         other_line=other_line,
-        threads=(race.first_thread, race.second_thread),
+        threads=(race.first.thread, race.second.thread),
         cell=race.cell,
         blocks=blocks,
-        order=race.order if line == race.second_line else (),
+        order=race.order if line == race.second.line else (),
     )
 
 
@@ -124,8 +129,8 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
         "first": first,
         "second": second,
         "cell": race.cell,
-        "first_line": Line(race.first_line),
-        "second_line": Line(race.second_line),
+        "first_line": Line(race.first.line),
+        "second_line": Line(race.second.line),
     }
     if change == SAME:
         message = say(
@@ -148,12 +153,12 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     facts["lacking"], hint = _what_lacks(race)
     if race.beside_threads:
         return _beside_sentence(race, facts)
-    if "copy" in (race.first_kind, race.second_kind):
+    if "copy" in race.kinds:
         return _copy_race_sentence(race, facts)
     if race.code == "race-write-after-write":
-        rivals = "threads" if race.first_block == race.second_block else "blocks"
+        rivals = "threads" if race.first.block == race.second.block else "blocks"
         hint = f"Which of the two {rivals} should write this element?"
-    elif not race.lacks_fence and race.first_block == race.second_block:
+    elif not race.lacks_fence and race.first.block == race.second.block:
         facts[LACKS] = True
     if race.code == "race-read-after-write":
         message = say(
@@ -167,8 +172,8 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
             "at {first_line}; {lacking}.",
             **facts,
         )
-    elif race.first_line == race.second_line:
-        if race.space == "global" and race.first_block == race.second_block:
+    elif race.first.line == race.second.line:
+        if race.allocation.space == "global" and race.first.block == race.second.block:
             facts["lacking"] = "nothing decides whose value survives"
         message = say("{first} and {second} both write {cell} at {first_line}; {lacking}.", **facts)
     else:
@@ -245,13 +250,13 @@ def _what_lacks(race: Race) -> tuple[str, str]:
             "The atomic operation tells another thread to go on. Which writes must that "
             "thread be able to see by then?",
         )
-    if race.space == "global" and race.first_block != race.second_block:
+    if race.between_blocks:
         return (
             "the blocks of a launch run in any order",
             "Could a single block write each element? If not, use an atomic operation.",
         )
     lacking = "there is no cuda.syncthreads() in between"
-    if race.waited_at and race.first_kind != "copy":
+    if race.waited_at and race.first.kind != "copy":
         lacking = say(
             "the cuda.syncwarp() at {waited_at} makes only the threads of one warp wait",
             waited_at=Line(race.waited_at),
@@ -325,10 +330,94 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
         "The operation of {first} at {first_line} {does} {cell}, and the operation of {second} at "
         "{second_line} {does_too} it. Nothing in between waits until the first one is done.",
         **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
-        does=does[race.first_kind],
-        does_too=does[race.second_kind],
+        does=does[race.first.kind],
+        does_too=does[race.second.kind],
     )
     return message, (
         "Which barrier signals that the first operation is done? Which threads wait there, and for "
         "which phase? A product is done when its own wait returns."
     )
+
+
+# --- Races that one barrier would end -------------------------------------------------------------
+# A barrier orders what stands before it and what stands behind it. So one is enough for two races
+# if it can stand between the lines of the one and of the other as well; or, where an iteration of a
+# loop races with the next one, at the end of the same loop.
+
+
+LACKS = "lacks_barrier"  # the fact of a race that a barrier of its block would end
+
+
+def one_for_each_barrier(findings: Iterable[Finding], trees: Sequence[ast.AST]) -> list[Finding]:
+    """The findings, of which each race that needs a barrier is there once for each barrier."""
+    kept = list(findings)
+    for group in _groups([each for each in kept if LACKS in facts_of(each.message)], trees):
+        # What is read too early is the clearer one; of the others the first that was found.
+        told = min(group, key=lambda each: each.code)
+        kept = [each for each in kept if each is told or each not in group]
+        kept[kept.index(told)] = _with_lines(told, group)
+    return kept
+
+
+def _groups(races: Sequence[Finding], trees: Sequence[ast.AST]) -> Iterator[list[Finding]]:
+    """Races that one barrier ends."""
+    straight: dict[ast.AST, list[Finding]] = {}
+    around: dict[ast.AST, list[Finding]] = {}
+    for race in races:
+        first, last = _ends(race)
+        tree = next((each for each in trees if holds(each, first) and holds(each, last)), None)
+        if tree is None:
+            continue
+        if first < last and not _in_two_arms(tree, first, last):
+            straight.setdefault(tree, []).append(race)
+        elif loop := _loop_of(tree, first, last):
+            around.setdefault(loop, []).append(race)
+    yield from around.values()
+    for together in straight.values():
+        left = sorted(together, key=lambda race: _ends(race)[1])
+        while left:
+            _, before = _ends(left[0])  # the barrier stands above the first line that needs it
+            yield [race for race in left if _ends(race)[0] < before]
+            left = [race for race in left if _ends(race)[0] >= before]
+
+
+def _ends(race: Finding) -> tuple[int, int]:
+    """The line behind which a barrier is missing, and the one that should come after it."""
+    facts = facts_of(race.message)
+    first = facts["waited_at" if "lacks" in facts else "first_line"]
+    return first.number, facts["second_line"].number  # type: ignore[attr-defined]
+
+
+def _in_two_arms(tree: ast.AST, first: int, last: int) -> bool:
+    """Are they in the two arms of a branch, so that no thread comes from one to the other?"""
+    branches = (node for node in ast.walk(tree) if isinstance(node, ast.If))
+    return any(
+        any(holds(part, first) for part in node.body)
+        and any(holds(part, last) for part in node.orelse)
+        for node in branches
+    )
+
+
+def _loop_of(tree: ast.AST, first: int, last: int) -> ast.AST | None:
+    """The innermost loop that holds both lines."""
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    around = [loop for loop in loops if holds(loop, first) and holds(loop, last)]
+    return around[-1] if around else None
+
+
+def _with_lines(told: Finding, group: Sequence[Finding]) -> Finding:
+    """A race whose message names the lines of the others, too, and has all of them as a fact."""
+    if len(group) == 1:
+        return told
+    lines = {line for each in group for line in (each.line, each.other_line) if line}
+    others = sorted(lines - {told.line, told.other_line})
+    facts = {f"line_{number}": Line(line) for number, line in enumerate(others)}
+    names = [f"{{{name}}}" for name in facts]
+    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    message = say(
+        "{said} The same barrier is missing for {lines}." if others else "{said}",
+        said=told.message,
+        lines=Sentence(listed, {}, facts),
+        ended_by_it=tuple((each.code, each.cell.split("[")[0], each.line) for each in group),
+    )
+    return replace(told, message=message)

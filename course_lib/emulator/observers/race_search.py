@@ -56,36 +56,43 @@ MAX_LINES = 64  # of an array that are told apart
 _NO_ONE = np.int32(np.iinfo(np.int32).max)
 
 
-def conflicts_of_lines(
-    touched: Iterable[Touched],
-) -> Iterator[tuple[Touched, Touched, int, int, int]]:
-    """The first conflict of each two lines, in the program's order: a cell, and who touched it."""
-    ordered = sorted(touched, key=Touched.place_in_program)
-    for number, first in enumerate(ordered):
-        for second in ordered[number:]:
-            if first.kind == second.kind and first.kind in ("load", "atomic"):
-                continue
-            found = first.conflict(second)
-            if found is not None:
-                yield first, second, *found
+class TouchTables:
+    """Who touched the cells of arrays, apart for each line and kind of access."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[int, dict[tuple[str, int], Touched]] = {}
+
+    def of(self, access: Access) -> Touched:
+        """The table of an access's line; lines beyond MAX_LINES share one for each kind."""
+        of_array = self._arrays.setdefault(id(access.allocation), {})
+        key = (access.kind, access.line)
+        if key not in of_array and len(of_array) >= MAX_LINES:
+            key = (access.kind, -1)
+        if key not in of_array:
+            of_array[key] = Touched(access)
+        return of_array[key]
+
+    def conflicts(self) -> Iterator[tuple[Touched, Touched, int, int, int, bool]]:
+        """The first conflict of each two lines, in the program's order.
+
+        That is a cell, who touched it, and whether several read it and write it back on that line.
+        """
+        for of_array in self._arrays.values():
+            ordered = sorted(of_array.values(), key=Touched.place_in_program)
+            for number, first in enumerate(ordered):
+                for second in ordered[number:]:
+                    if first.kind == second.kind and first.kind in ("load", "atomic"):
+                        continue
+                    found = first.conflict(second)
+                    if found is not None:
+                        updates = first.line == second.line and _updates(of_array, first, found[0])
+                        yield first, second, *found, updates
 
 
-def touched_by(of_array: dict[tuple[str, int], Touched], access: Access) -> Touched:
-    """The table of an access's line; lines beyond MAX_LINES share one for each kind of access."""
-    key = (access.kind, access.line)
-    if key not in of_array and len(of_array) >= MAX_LINES:
-        key = (access.kind, -1)
-    if key not in of_array:
-        of_array[key] = Touched(access)
-    return of_array[key]
-
-
-def updated_by_several(
-    of_array: Mapping[tuple[str, int], Touched], first: Touched, second: Touched, cell: int
-) -> bool:
-    """Whether two threads or blocks read a cell and write it back on the line of both accesses."""
-    loads, stores = (of_array.get((kind, first.line)) for kind in ("load", "store"))
-    if first.line != second.line or loads is None or stores is None:
+def _updates(of_array: Mapping[tuple[str, int], Touched], at: Touched, cell: int) -> bool:
+    """Whether two threads or blocks read a cell and write it back on this line."""
+    loads, stores = (of_array.get((kind, at.line)) for kind in ("load", "store"))
+    if loads is None or stores is None:
         return False
     lowest, highest = loads.ends(cell)
     return lowest < highest and (lowest, highest) == stores.ends(cell)
@@ -406,11 +413,7 @@ def changing_threads(
 
 def cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
     """For each active lane, its cell (each block's shared cells apart) and its number."""
-    cells, lanes = spread(access.cell, space.shape).reshape(-1), space.lane_number.reshape(-1)
-    if access.mask.array is not None:
-        lanes = np.flatnonzero(access.mask.full_array)
-        cells = cells[lanes]
-    cells, lanes = access.each_cell(cells, lanes)
+    cells, lanes = access.touched
     if access.allocation.space == "shared":
         cells = cells * space.block_count + lanes // space.block_size
     return cells, lanes.astype(np.int32)

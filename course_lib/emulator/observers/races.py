@@ -23,10 +23,10 @@ from course_lib.emulator.observers.race_search import (
     CollectedAccess,
     Shape,
     Touched,
+    TouchTables,
     cells_and_threads,
     changing_threads,
     conflicts,
-    conflicts_of_lines,
     few_of_each_line,
     fingerprint_of,
     lanes_of,
@@ -37,13 +37,11 @@ from course_lib.emulator.observers.race_search import (
     shapes_of,
     sizes_of,
     stacked,
-    touched_by,
     two_threads,
-    updated_by_several,
     updating_lines,
 )
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
-from course_lib.emulator.state.memory import Access, Memory
+from course_lib.emulator.state.memory import Access, Allocation, Memory
 
 # Accesses of this many lanes are kept one by one; then they are folded into a table by cells, so
 # that a long stretch without a barrier cannot fill the memory.
@@ -54,32 +52,33 @@ MAX_CELLS_EXAMINED = 24
 
 
 @dataclass(frozen=True)
+class RacingAccess:
+    """One of two accesses that race; thread and block are (x, y, z)."""
+
+    kind: str
+    line: int
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True)
 class Race:
     """Two accesses to one cell that nothing orders.
 
-    `first` and `second` are in program order; threads and blocks are (x, y, z). `updates`: both
-    threads read the cell, change it and write it back, all on the one line; `both_change`: on
-    several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
-    the two would order them. `beside_threads`: a copy or product that a thread has started does
-    one of the two, or both; `released_in`: the line of an arrival that let the second one begin,
-    though the first was still under way; `waited_at`: the line of a wait between the two that
-    is too weak: one in which the first, an asynchronous copy, landed, or a syncwarp; `order`: that
-    of the second access.
+    `first` and `second` are in program order. `updates`: both threads read the cell, change it and
+    write it back, all on the one line; `both_change`: on several lines, in one turn of a loop;
+    `lacks_fence`: with a fence, an atomic operation between the two would order them.
+    `beside_threads`: a copy or product that a thread has started does one of the two, or both;
+    `released_in`: the line of an arrival that let the second one begin, though the first was still
+    under way; `waited_at`: the line of a wait between the two that is too weak: one in which the
+    first, an asynchronous copy, landed, or a syncwarp; `order`: that of the second access.
     """
 
-    code: str
-    array: str
+    allocation: Allocation
     cell: str
-    space: str
-    first_kind: str
-    first_line: int
-    first_thread: tuple[int, int, int]
-    first_block: tuple[int, int, int]
-    second_kind: str
-    second_line: int
-    second_thread: tuple[int, int, int]
-    second_block: tuple[int, int, int]
-    same_warp: bool
+    first: RacingAccess
+    second: RacingAccess
+    same_warp: bool = False
     updates: bool = False
     both_change: bool = False
     lacks_fence: bool = False
@@ -87,6 +86,29 @@ class Race:
     released_in: int = 0
     waited_at: int = 0
     order: tuple[int, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """Of the finding."""
+        if self.first.kind == "load":
+            return "race-write-after-read"
+        is_read = self.second.kind == "load"
+        return "race-read-after-write" if is_read else "race-write-after-write"
+
+    @property
+    def kinds(self) -> set[str]:
+        """Those of the two accesses."""
+        return {self.first.kind, self.second.kind}
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """Those of the two accesses."""
+        return self.first.line, self.second.line
+
+    @property
+    def between_blocks(self) -> bool:
+        """Do two blocks race, which nothing but a barrier of the grid orders?"""
+        return self.allocation.space == "global" and self.first.block != self.second.block
 
 
 class RaceDetector(Observer):
@@ -111,7 +133,7 @@ class RaceDetector(Observer):
         self._clean: set[tuple[Any, ...]] = set()
         self._guilty: set[tuple[Any, ...]] = set()
         self._warp_syncs: np.ndarray | None = None
-        self._folded: dict[int, dict[tuple[str, int], Touched]] = {}
+        self._folded: TouchTables | None = None
         self._owners = np.empty(0, np.int32)
 
     def landed(self, access: Access) -> None:
@@ -138,36 +160,33 @@ class RaceDetector(Observer):
     def _fold(self) -> None:
         """Keep only the lowest and the highest thread for each cell of the accesses so far."""
         entries, self._entries, self._lanes = self._entries, [], 0
+        self._folded = self._folded or TouchTables()
         # What syncwarp orders cannot be folded; it is judged now.
         self._judge([each for each in entries if each.warp_syncs is not None])
         for entry in entries:
             access = entry.access
             if entry.warp_syncs is None:
-                of_array = self._folded.setdefault(id(access.allocation), {})
                 cells, threads = cells_and_threads(access, self.space)
-                touched_by(of_array, access).add(access, cells, threads)
+                self._folded.of(access).add(access, cells, threads)
 
-    def _judge_folded(self) -> None:
-        folded, self._folded = self._folded, {}
-        for of_array in folded.values():
-            for first, second, place, one, other in conflicts_of_lines(of_array.values()):
-                shared = first.allocation.space == "shared"
-                cell = place // self.space.block_count if shared else place
-                race = self._race(first, second, cell, one, other)
-                updates = updated_by_several(of_array, first, second, place)
-                self._keep(replace(race, updates=updates))
+    def _judge_folded(self, folded: TouchTables) -> None:
+        for first, second, place, one, other, updates in folded.conflicts():
+            shared = first.allocation.space == "shared"
+            cell = place // self.space.block_count if shared else place
+            self._keep(replace(self._race(first, second, cell, one, other), updates=updates))
 
     def _keep(self, race: Race) -> None:
         """Keep one race for each pair of lines: between two warps, if there is one, and after the
         wait for a copy.
         """
-        lines = (race.code, race.array, race.first_line, race.second_line)
+        array = race.allocation.name
+        lines = (race.code, array, *race.lines)
         known = self._by_lines.get(lines)
         clearer = known is not None and (known.same_warp, not known.waited_at) > (
             race.same_warp,
             not race.waited_at,
         )
-        of_array = sum(line.array == race.array for line in self._by_lines.values())
+        of_array = sum(other.allocation.name == array for other in self._by_lines.values())
         if clearer or (known is None and of_array < MAX_REPORTED):
             self._by_lines[lines] = race
 
@@ -175,23 +194,13 @@ class RaceDetector(Observer):
         self, first: Access | Touched, second: Access | Touched, cell: int, one: int, other: int
     ) -> Race:
         """The race of two lanes, by their numbers, on a cell."""
-        block_a, thread_a = self.space.describe(one)
-        block_b, thread_b = self.space.describe(other)
         size = self.space.block_size
         warps = {(each // size, each % size // WARP_SIZE) for each in (one, other)}
         return Race(
-            code=code_of(first.kind, second.kind),
-            array=first.allocation.name,
-            cell=first.allocation.element_name(cell),
-            space=first.allocation.space,
-            first_kind=first.kind,
-            first_line=first.line,
-            first_thread=thread_a,
-            first_block=block_a,
-            second_kind=second.kind,
-            second_line=second.line,
-            second_thread=thread_b,
-            second_block=block_b,
+            first.allocation,
+            first.allocation.element_name(cell),
+            RacingAccess(first.kind, first.line, *self.space.describe(one)),
+            RacingAccess(second.kind, second.line, *self.space.describe(other)),
             same_warp=len(warps) == 1,
             waited_at=_waited_at(first, second),
             order=second.order,
@@ -234,7 +243,8 @@ class RaceDetector(Observer):
         """Judge what the blocks in `passing` (None: all) have done since the barrier before."""
         if self._folded:
             self._fold()
-            self._judge_folded()
+            self._judge_folded(self._folded)
+            self._folded = None
         entries, self._entries, self._lanes = self._entries, [], 0
         self._known = set()
         if passing is not None and passing.array is not None:
@@ -367,12 +377,6 @@ def _waited_at(first: Access | Touched, second: Access | Touched) -> int:
     return landed[-1] if landed < second.order and landed else 0
 
 
-def code_of(first: str, second: str) -> str:
-    if first == "load":
-        return "race-write-after-read"
-    return "race-read-after-write" if second == "load" else "race-write-after-write"
-
-
 def _line(entry: CollectedAccess) -> tuple[str, int]:
     return entry.access.kind, entry.access.line
 
@@ -401,7 +405,7 @@ class BlockRaces(Observer):
         self.grid = grid
         self.written = written
         self._before: list[Race] = []  # the last barrier of the grid
-        self._touched: dict[int, dict[tuple[str, int], Touched]] = {}
+        self._touched = TouchTables()
         # Accesses that are not in these tables yet, those that look alike together.
         self._waiting: dict[tuple[Touched, int, Shape, Shape | None], list[Access]] = {}
         self._cells = 0
@@ -410,9 +414,7 @@ class BlockRaces(Observer):
         """Take note of an access to a global array that the kernel writes."""
         if id(access.allocation.root) not in self.written:
             return
-        of_array = self._touched.setdefault(id(access.allocation), {})
-        touched = touched_by(of_array, access)
-        alike = (touched, access.elements, *shapes_of(access))
+        alike = (self._touched.of(access), access.elements, *shapes_of(access))
         self._waiting.setdefault(alike, []).append(access)
         self._cells += access.cell.size
         if self._cells > MAX_WAITING_CELLS:
@@ -420,7 +422,7 @@ class BlockRaces(Observer):
 
     def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         self._add_waiting()
-        self._before, self._touched = self.races, {}
+        self._before, self._touched = self.races, TouchTables()
 
     def end(self) -> None:
         self._add_waiting()
@@ -436,32 +438,17 @@ class BlockRaces(Observer):
     def races(self) -> list[Race]:
         """The first conflict of each two lines, in the program's order."""
         found = [
-            replace(
-                self._race(first, second, cell, *blocks),
-                updates=updated_by_several(of_array, first, second, cell),
+            Race(
+                first.allocation,
+                first.allocation.element_name(cell),
+                RacingAccess(first.kind, first.line, _block_place(one, self.grid)),
+                RacingAccess(second.kind, second.line, _block_place(other, self.grid)),
+                updates=updates,
+                order=second.order,
             )
-            for of_array in self._touched.values()
-            for first, second, cell, *blocks in conflicts_of_lines(of_array.values())
+            for first, second, cell, one, other, updates in self._touched.conflicts()
         ]
         return [*self._before, *found][:MAX_REPORTED]
-
-    def _race(self, first: Touched, second: Touched, cell: int, one: int, other: int) -> Race:
-        return Race(
-            code=code_of(first.kind, second.kind),
-            array=first.allocation.name,
-            cell=first.allocation.element_name(cell),
-            space="global",
-            first_kind=first.kind,
-            first_line=first.line,
-            first_thread=(0, 0, 0),
-            first_block=_block_place(one, self.grid),
-            second_kind=second.kind,
-            second_line=second.line,
-            second_thread=(0, 0, 0),
-            second_block=_block_place(other, self.grid),
-            same_warp=False,
-            order=second.order,
-        )
 
 
 def _cells_and_blocks(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray]:

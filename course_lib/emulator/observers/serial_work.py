@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from course_lib.emulator.budget import LaunchShape
 from course_lib.emulator.language.intrinsics import Atomic
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
@@ -28,7 +29,6 @@ from course_lib.emulator.observers.values_in_text import (
     is_at_edge,
     leaves_by_data,
 )
-from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask
 from course_lib.emulator.state.memory import Access
 from course_lib.wording.findings import Finding, finding

@@ -11,10 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from course_lib.emulator.language.lines import holds
-from course_lib.emulator.machine.events import Frame, Observer
+from course_lib.emulator.language.kernel import holds
+from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import FaultObserver
-from course_lib.emulator.profile.profile import TracedAccess, TracedStatement
+from course_lib.emulator.profile.profile import TracedAccess
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
@@ -100,18 +100,11 @@ def _texts(nodes: Iterable[ast.expr]) -> list[str]:
 
 
 class Tracer(Observer):
-    """Keeps accesses and statements in their order; with `space` "global", accesses to global
-    memory only.
-    """
+    """Keeps accesses in their order; with `space` "global", those to global memory only."""
 
     def __init__(self, space: str | None = None) -> None:
         self.space = space
         self.accesses: list[TracedAccess] = []
-        self.statements: list[TracedStatement] = []
-
-    def statement(self, line: int, mask: Mask, frame: Frame) -> None:
-        order = len(self.statements)
-        self.statements.append(TracedStatement(line, order, len(self.accesses), mask))
 
     def access(self, access: Access) -> None:
         if self.space in (None, access.allocation.space):
@@ -135,8 +128,7 @@ class Output(Observer):
 def _traced(access: Access, step: int) -> TracedAccess:
     """An access with every active lane written out."""
     space, allocation = access.mask.space, access.allocation
-    lanes = np.flatnonzero(access.mask.full_array)
-    cells = np.broadcast_to(access.cell, space.shape).reshape(-1)[lanes]
+    cells, lanes = access.first_cells
     shape = allocation.shape or (1,)
     indices = np.stack(np.unravel_index(cells, shape), axis=1)
     threads = np.stack(np.unravel_index(lanes, space.shape), axis=1)
@@ -205,8 +197,7 @@ class Unwritten(FaultObserver):
             return
         if allocation.space != "global" or allocation.dtype.kind != "f":
             return
-        lanes = np.flatnonzero(access.mask.full_array)
-        cells = spread(access.cell, self.space.shape).reshape(-1)[lanes]
+        cells, lanes = access.touched
         if not self._spoiled.size:
             self._spoiled = np.zeros(self.space.size, bool)
         self._spoiled[lanes[np.isnan(allocation.storage[cells])]] = True

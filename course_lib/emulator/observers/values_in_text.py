@@ -5,15 +5,14 @@ It is the same for every launch, so what was found is kept for the next one.
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
 
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
-from course_lib.emulator.language.kernel import names_with
-from course_lib.emulator.language.lines import holds
+from course_lib.emulator.language.kernel import holds, names_with
 from course_lib.emulator.language.typings import Typing
 
 SIZES = (".shape", ".strides")
@@ -25,19 +24,29 @@ def decided_by_data(typing: Typing, given: frozenset[str] = frozenset()) -> froz
 
     `given` are its parameters that do.
     """
-    names = given
-    while True:
-        found = {
-            target.id
-            for node in ast.walk(typing.kernel.tree)
-            for value, targets in assigned(node)
-            if is_by_data(value, names)
-            for target in targets
-            if isinstance(target, ast.Name)
-        } | set(_set_by_data(typing.kernel.tree, names))
-        if found <= names:
-            return names
+    tree = typing.kernel.tree
+    return _all_that(
+        lambda names: {*_set_to(tree, names, is_by_data), *_set_by_data(tree, names)}, given
+    )
+
+
+def _all_that(
+    further: Callable[[frozenset[str]], set[str]], names: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """These names, what follows from them, what follows from that, and so on."""
+    while not (found := further(names)) <= names:
         names |= found
+    return names
+
+
+def _set_to(
+    tree: ast.AST, names: frozenset[str], depends: Callable[[ast.expr, frozenset[str]], bool]
+) -> Iterator[str]:
+    """The variables that are set to what depends on these names."""
+    for node in ast.walk(tree):
+        for value, targets in assigned(node):
+            if depends(value, names):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
 def all_decided_by_data(typings: Sequence[Typing]) -> dict[Typing, frozenset[str]]:
@@ -245,20 +254,7 @@ def _sums_in(part: ast.AST) -> Iterator[ast.Subscript]:
 
 def _by_thread(typing: Typing) -> frozenset[str]:
     """The variables that need not have one value in all threads."""
-    names: frozenset[str] = frozenset()
-    while True:
-        found = {
-            inner.id
-            for node in ast.walk(typing.kernel.tree)
-            for value, targets in assigned(node)
-            if _depends(value, names)
-            for target in targets
-            for inner in ast.walk(target)
-            if isinstance(inner, ast.Name)
-        }
-        if found <= names:
-            return names
-        names |= found
+    return _all_that(lambda names: {*_set_to(typing.kernel.tree, names, _depends)})
 
 
 def _depends(value: ast.expr, names: frozenset[str]) -> bool:

@@ -144,14 +144,6 @@ class Interpreter:
             )
             raise rejection(code, message, node, hint) from None
 
-    def checked(self, value: Any) -> Any:
-        """The value, if it is one that is known here."""
-        return values.checked(value)
-
-    def size(self, value: Any) -> int:
-        """How much work it is to look at a value."""
-        return values.size(value)
-
     def spend(self, steps: int, node: ast.AST) -> None:
         self.steps.spend(steps, getattr(node, "lineno", 0))
 
@@ -316,22 +308,16 @@ class Interpreter:
     def test(self, node: ast.expr, scope: Scope) -> bool:
         return self.truth(node, self.value(node, scope))
 
-    # What operators and tests do with values; a program has arrays as well.
-
     def truth(self, node: ast.expr, value: Any) -> bool:
         return values.truth(value)
 
-    def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
-        return values.binary(op, left, right)
-
-    def unary(self, op: ast.unaryop, operand: Any) -> Any:
-        return values.unary(op, operand)
-
-    def element(self, items: Any, index: Any) -> Any:
-        return values.element(items, index)
-
-    def compared(self, op: ast.cmpop, left: Any, right: Any) -> Any:
-        return values.compare(op, left, right)
+    # What is done with values, and which are known; a program has arrays as well.
+    binary = staticmethod(values.binary)
+    unary = staticmethod(values.unary)
+    element = staticmethod(values.element)
+    compared = staticmethod(values.compare)
+    checked = staticmethod(values.checked)
+    size = staticmethod(values.size)
 
     def value(self, node: ast.expr, scope: Scope) -> Any:
         """The value of an expression."""

@@ -191,7 +191,7 @@ _EDGE = "1px solid rgba(128,128,128,.45)"
 _CELL = "padding:.1em .6em;border:0;vertical-align:middle;"
 NUMBER = _CELL + "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap;"
 CODE = _CELL + "text-align:left;white-space:pre;font-family:monospace;"
-CAPTION = "text-align:left;color:inherit;padding:.3em .6em;caption-side:top;"
+_CAPTION = "text-align:left;color:inherit;padding:.3em .6em;caption-side:top;"
 _WORDS = "text-align:left;white-space:normal;max-width:60em;"
 _MARK = {"error": "✗ error", "warning": "⚠ warning"}
 
@@ -205,20 +205,28 @@ def as_html(profile: Profile) -> str:
     rest = "".join(
         f"<p>{_finding(finding)}</p>" for finding in profile.findings if finding.line not in told
     )
-    legend = "".join(f"<li><b>{column.title}</b>: {column.meaning}</li>" for column in columns)
+    words = f'<ul style="margin:.5em 0;">{words}</ul>'
     title = html.escape(heading(profile))
+    body = f"<tbody>{rows}</tbody>{_totals(profile, columns)}"
+    return table_of(title, f"{title}, counts line by line", columns, body, words) + f"{rest}</div>"
+
+
+def table_of(
+    title: str, label: str, columns: Sequence[CounterColumn], body: str, words: str = ""
+) -> str:
+    """A table and what its columns count, `words` in between, in a box that is still open."""
+    legend = "".join(f"<li><b>{column.title}</b>: {column.meaning}</li>" for column in columns)
     return (
-        f'<div role="region" tabindex="0" aria-label="{title}, counts line by line" '
+        f'<div role="region" tabindex="0" aria-label="{label}" '
         'style="overflow-x:auto;color:inherit;">'
         '<table style="border-collapse:collapse;font-size:90%;color:inherit;margin:0;">'
-        f'<caption style="{CAPTION}"><b>{title}</b></caption>'
-        f"<thead>{header(columns)}</thead><tbody>{rows}</tbody>{_totals(profile, columns)}</table>"
-        f'<ul style="margin:.5em 0;">{words}</ul>'
-        f'<ul style="margin:.5em 0;" aria-label="What the columns count">{legend}</ul>{rest}</div>'
+        f'<caption style="{_CAPTION}"><b>{title}</b></caption>'
+        f"<thead>{_header(columns)}</thead>{body}</table>{words}"
+        f'<ul style="margin:.5em 0;" aria-label="What the columns count">{legend}</ul>'
     )
 
 
-def header(columns: Sequence[CounterColumn]) -> str:
+def _header(columns: Sequence[CounterColumn]) -> str:
     """The row of titles."""
     style = _CELL + f"border-bottom:{_EDGE};text-align:right;vertical-align:bottom;"
     cells = "".join(f'<th scope="col" style="{style}">{column.title}</th>' for column in columns)

@@ -185,12 +185,4 @@ def as_html(found: AsCompiled) -> str:
         + f'<td style="{code}">{html.escape(text)}</td></tr>'
         for cells, name, text in _rows(found)
     )
-    legend = "".join(f"<li><b>{column.title}</b>: {column.meaning}</li>" for column in columns)
-    return (
-        f'<div role="region" tabindex="0" aria-label="{title}" '
-        'style="overflow-x:auto;color:inherit;">'
-        '<table style="border-collapse:collapse;font-size:90%;color:inherit;margin:0;">'
-        f'<caption style="{annotate.CAPTION}"><b>{title}</b></caption>'
-        f"<thead>{annotate.header(columns)}</thead><tbody>{rows}</tbody></table>"
-        f'<ul style="margin:.5em 0;" aria-label="What the columns count">{legend}</ul></div>'
-    )
+    return annotate.table_of(title, title, columns, f"<tbody>{rows}</tbody>") + "</div>"

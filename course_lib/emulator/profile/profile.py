@@ -13,7 +13,6 @@ from course_lib.emulator.errors import EmulatorError
 from course_lib.emulator.profile import annotate
 from course_lib.emulator.profile.as_compiled import AsCompiled
 from course_lib.emulator.profile.counters import Counters, LineCounters, LineStream
-from course_lib.emulator.state.lanes import Mask
 from course_lib.wording.findings import Finding, by_importance
 
 
@@ -92,29 +91,6 @@ class TracedAccess:
         return indices, np.repeat(self.threads, self.elements, axis=0)
 
 
-@dataclass(frozen=True, eq=False)
-class TracedStatement:
-    """A statement that was executed, and by which lanes; kept by `emulate(..., trace=True)`."""
-
-    line: int  # source line
-    step: int  # 0, 1, 2, … in the order of execution
-    accesses: int  # how many memory operations the launch had traced before it
-    active: Mask  # the lanes that executed it
-
-    def lanes_of(self, block: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray | None:
-        """The lanes of a block (x, y, z) that took part, shape (warps, 32).
-
-        None if the block did not run along with this statement.
-        """
-        space = self.active.space
-        place = tuple(at - first for at, first in zip(block[::-1], space.first_block, strict=True))
-        if any(not 0 <= at < size for at, size in zip(place, space.blocks, strict=True)):
-            return None
-        number = int(np.ravel_multi_index(place, space.blocks))
-        result: np.ndarray | None = space.warps_of(self.active.full_array, False)[number]
-        return result
-
-
 @dataclass
 class Profile(Counters):
     """Everything about one emulated launch; the counters are totals."""
@@ -138,8 +114,6 @@ class Profile(Counters):
     output: list[str] = field(default_factory=list)
     unkept_lines: int = 0  # how many more it printed
     trace: list[TracedAccess] = field(default_factory=list)  # every access, if asked for
-    # every executed statement with its lanes, if a trace was asked for
-    activity: list[TracedStatement] = field(default_factory=list)
     # the cache lines asked for, if asked for; see `course_lib.emulator.profile.cache`
     stream: LineStream | None = None
     counted: bool = True  # whether counters were kept

@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.wording.words import element
 
 NEVER_WRITTEN = -1
@@ -218,6 +218,21 @@ class Access:
         """Bytes per lane."""
         return self.elements * self.allocation.dtype.itemsize
 
+    @property
+    def first_cells(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of each active lane the first cell that it touches, and the lane's number."""
+        space = self.mask.space
+        cells = spread(self.cell, space.shape).reshape(-1)
+        if self.mask.array is None:
+            return cells, space.lane_number.reshape(-1)
+        lanes = np.flatnonzero(self.mask.full_array)
+        return cells[lanes], lanes
+
+    @property
+    def touched(self) -> tuple[np.ndarray, np.ndarray]:
+        """All cells that active lanes touch, each with the number of its lane."""
+        return self.each_cell(*self.first_cells)
+
     def each_cell(self, cells: np.ndarray, who: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """All cells that are touched, given the first of some lanes, with the lane's `who`."""
         if self.elements == 1:
@@ -232,6 +247,18 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     for length in reversed(shape[1:]):
         strides.insert(0, strides[0] * int(length))
     return tuple(strides[: len(shape)])
+
+
+@dataclass(frozen=True)
+class MadeArray:
+    """An array that the kernel makes itself."""
+
+    call: object  # which makes it
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    line: int
+    alignment: int  # in bytes, at least that of an element
 
 
 class Memory:
@@ -253,96 +280,60 @@ class Memory:
         self._dynamic: dict[np.dtype, ArrayView] = {}
         self._dynamic_bytes: np.ndarray | None = None
 
-    def make_shared(
-        self,
-        key: object,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: np.dtype,
-        line: int,
-        alignment: int = 1,
-    ) -> ArrayView:
-        """The shared array that the call `key` makes, one copy for each block."""
-        if key not in self.shared:
-            alignment = max(alignment, dtype.itemsize)
-            start = -(-self.shared_bytes // alignment) * alignment
-            cells = int(np.prod(shape, dtype=np.int64))
-            self.shared_bytes = start + cells * dtype.itemsize
-            copies = self.space.block_count
-            view = self._make("shared", name, shape, dtype, line, copies, start)
-            view.allocation.alignment = alignment
-            self.shared[key] = view
-        return self.shared[key]
+    def make_shared(self, made: MadeArray) -> ArrayView:
+        """The shared array that a call makes, one copy for each block."""
+        if made.call not in self.shared:
+            start = -(-self.shared_bytes // made.alignment) * made.alignment
+            self.shared_bytes = start + math.prod(made.shape) * made.dtype.itemsize
+            self.shared[made.call] = self._make("shared", made, self.space.block_count, start)
+        return self.shared[made.call]
 
-    def dynamic_shared(
-        self, key: object, name: str, dtype: np.dtype, size: int, line: int, alignment: int = 1
-    ) -> ArrayView:
+    def dynamic_shared(self, made: MadeArray, size: int) -> ArrayView:
         """A dynamic shared array of `size` bytes; all of one launch lie over the same bytes."""
-        if key not in self.shared:
-            if dtype not in self._dynamic:
-                self._dynamic[dtype] = self._make_dynamic(name, dtype, size, line)
-                self._dynamic[dtype].allocation.alignment = dtype.itemsize
-            self.shared[key] = self._dynamic[dtype]
-            allocation = self.shared[key].allocation
-            allocation.alignment = max(allocation.alignment, alignment)
-        return self.shared[key]
+        if made.call not in self.shared:
+            if made.dtype not in self._dynamic:
+                self._dynamic[made.dtype] = self._make_dynamic(made, size)
+            view = self.shared[made.call] = self._dynamic[made.dtype]
+            view.allocation.alignment = max(view.allocation.alignment, made.alignment)
+        return self.shared[made.call]
 
-    def _make_dynamic(self, name: str, dtype: np.dtype, size: int, line: int) -> ArrayView:
-        padded = -(-size // 16) * 16
+    def _make_dynamic(self, made: MadeArray, size: int) -> ArrayView:
+        padded, itemsize = -(-size // 16) * 16, made.dtype.itemsize
         if self._dynamic_bytes is None:
             self._dynamic_bytes = np.full(self.space.block_count * padded, 0xFF, np.uint8)
-        view = self._make(
-            "shared", name, (padded // dtype.itemsize,), dtype, line, self.space.block_count, 0
-        )
-        view.allocation.storage = self._dynamic_bytes.view(dtype)
-        return replace(view, shape=(np.int64(size // dtype.itemsize),))
+        made = replace(made, shape=(padded // itemsize,))
+        view = self._make("shared", made, self.space.block_count, 0)
+        view.allocation.storage = self._dynamic_bytes.view(made.dtype)
+        return replace(view, shape=(np.int64(size // itemsize),))
 
     def is_dynamic(self, allocation: Allocation) -> bool:
         """Whether it lies in dynamic shared memory."""
         storage = allocation.storage
         return self._dynamic_bytes is not None and storage.base is self._dynamic_bytes
 
-    def make_local(
-        self,
-        key: object,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: np.dtype,
-        line: int,
-        alignment: int = 1,
-    ) -> ArrayView:
-        """The local array that the call `key` makes, one copy for each lane."""
-        if key not in self.local:
-            view = self._make("local", name, shape, dtype, line, self.space.size, 0)
-            view.allocation.alignment = max(alignment, dtype.itemsize)
-            self.local[key] = view
-        return self.local[key]
+    def make_local(self, made: MadeArray) -> ArrayView:
+        """The local array that a call makes, one copy for each lane."""
+        if made.call not in self.local:
+            self.local[made.call] = self._make("local", made, self.space.size, 0)
+        return self.local[made.call]
 
-    def _make(
-        self,
-        space: str,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: np.dtype,
-        line: int,
-        copies: int,
-        address: int,
-    ) -> ArrayView:
-        size = copies * int(np.prod(shape, dtype=np.int64))
+    def _make(self, space: str, made: MadeArray, copies: int, address: int) -> ArrayView:
+        size, dtype = copies * math.prod(made.shape), made.dtype
         self.bytes += size * (dtype.itemsize + 4) * (2 if dtype.names else 1)
         allocation = Allocation(
-            name=name,
-            space=space,
-            shape=shape,
-            dtype=dtype,
+            made.name,
+            space,
+            made.shape,
+            dtype,
             storage=_poisoned(size, dtype),
             address=address,
-            line=line,
+            line=made.line,
             written_in=np.full(size, NEVER_WRITTEN, np.int32) if self.notes_writes else None,
+            alignment=made.alignment,
             by_lane=space == "local" and dtype.names is not None,
         )
-        lengths = tuple(np.int64(length) for length in shape)
-        return ArrayView(name, allocation, lengths, contiguous_strides(shape))
+        lengths = tuple(np.int64(length) for length in made.shape)
+        return ArrayView(made.name, allocation, lengths, contiguous_strides(made.shape))
 
     def ballot(self, key: object, interval: int) -> tuple[np.ndarray, np.ndarray]:
         """Where the lanes of all warps leave their votes before they pass a voting barrier."""

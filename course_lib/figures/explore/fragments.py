@@ -69,7 +69,13 @@ _START, _LANE = 1, 5  # the instruction of rung 10, and a lane that is not the f
 def explore_fragments() -> Interactive:
     """Choose instruction and lane; see its elements of A, B and C, register by register."""
     controls = (
-        Control("which", "instruction", [each.name for each in _INSTRUCTIONS], _START, "choice"),
+        Control(
+            "which",
+            "instruction",
+            [instruction.name for instruction in _INSTRUCTIONS],
+            _START,
+            "choice",
+        ),
         Control("lane", "lane", [str(lane) for lane in range(WARP_SIZE)], _LANE),
     )
     layer = layers_over({"which": _INSTRUCTIONS, "lane": range(WARP_SIZE)})
@@ -208,7 +214,7 @@ def _lane_state(it: _Instruction, lane: int) -> Changes:
         state[f"{name} group"] = {
             "d": "".join(grid.box(*element) for element in sorted(_group(it, name, lane)))
         }
-        state[f"{name} lane"] = {"d": "".join(grid.box(*each) for each in sorted(_flat(held)))}
+        state[f"{name} lane"] = {"d": "".join(grid.box(*cell) for cell in sorted(_flat(held)))}
         marks = [(element, word) for word, register in enumerate(held) for element in register]
         for number, ((row, column), word) in enumerate(marks):
             x, y = grid.corner(row, column + 0.5)

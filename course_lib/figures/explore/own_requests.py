@@ -129,7 +129,7 @@ def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
         not profile.counted or (profile.executed and touches_memory(profile))
     ):
         return f"This launch of {name} was not traced. Launch it with {launch}."
-    accesses = [each for each in profile.trace if each.space == space]
+    accesses = [access for access in profile.trace if access.space == space]
     if not accesses:
         if not profile.trace:
             return f"{name} touches no memory yet. Write it, run this cell again, and look."
@@ -380,9 +380,9 @@ class OwnSteps:
         if not requests:
             return ""
         alike = [
-            each.array
-            for each in self._own.places
-            if (each.line, each.kind) == (where.line, where.kind)
+            access.array
+            for access in self._own.places
+            if (access.line, access.kind) == (where.line, where.kind)
         ]
         together = f" for {joined(alike)} together" if len(alike) > 1 else ""
         return (

@@ -73,13 +73,15 @@ def explore_roofline(
         raise ValueError(f"At most {_MOST_POINTS} points can be told apart, not {len(points)}.")
     if min(tile) < 1:
         raise ValueError(f"A tile has at least one row and one column, not {tile}.")
-    tiles = tuple(sorted({*_TILES, tile}, key=lambda each: (tile_intensity(*each), each)))
+    tiles = tuple(sorted({*_TILES, tile}, key=lambda shape: (tile_intensity(*shape), shape)))
     gpus = tuple(DEVICES.values()) if start.name in DEVICES else (start, *DEVICES.values())
     axes = _axes(points, tiles)
     controls = (
         Control("gpu", "GPU", [row.name for row in gpus], gpus.index(start), "choice"),
         Control("type", "data type", _TYPES, _TYPES.index(data_type), "choice"),
-        Control("tile", "tile of C, BM × BN", [_times(each) for each in tiles], tiles.index(tile)),
+        Control(
+            "tile", "tile of C, BM × BN", [_times(shape) for shape in tiles], tiles.index(tile)
+        ),
         Control("depth", "BK", [str(depth) for depth in _DEPTHS], 2),
     )
     layer = layers_over({"gpu": gpus, "type": _TYPES, "tile": tiles, "depth": _DEPTHS})
@@ -249,7 +251,7 @@ def _free_place(
         x, y = axes.x(intensity), axes.y(intensity * bandwidth) - 14
         return min(hypot(x - there, y - height) for there, height in dots)
 
-    places = [each for each in _NAME_PLACES if each < top / 2]
+    places = [place for place in _NAME_PLACES if place < top / 2]
     result: float = next(
         (place for place in places if room(place) > _NAME_ROOM), max(places, key=room)
     )

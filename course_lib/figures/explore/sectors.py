@@ -232,7 +232,7 @@ def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0,
         "The lines of {} that load from or store to global memory; the 32 lanes of a warp, and the "
         "sectors of memory that they move.",
         footprint_of,
-        lambda top, found: SectorMap(top, max(len(each.lines) for each in found)),
+        lambda top, found: SectorMap(top, max(len(footprint.lines) for footprint in found)),
     )
 
 

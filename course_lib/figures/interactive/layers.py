@@ -215,7 +215,7 @@ def table_of_patches(layer: Layer, controls: Mapping[str, Control], scene: Scene
 
 def table_of_words(layer: Layer, controls: Mapping[str, Control], number: int) -> Table:
     """The one column of a layer that holds sentences."""
-    sentences = tuple(str(each) for each in layer.all_states(controls).values())
+    sentences = tuple(str(state) for state in layer.all_states(controls).values())
     return Table(
         tuple(layer.controls),
         _sizes(layer, controls),

@@ -84,13 +84,13 @@ class Interactive:
         shows, panels, told = self.shows, [], []
         for name, at in shows.states.items():
             state = self.state(**at)
-            texts = {each: patch["text"] for each, patch in state.items() if "text" in patch}
+            texts = {part: patch["text"] for part, patch in state.items() if "text" in patch}
             words = [line for line in (name, shows.told.format_map(texts)) if line]
             part = shows.part(name) if shows.part else None
             panels.append(Panel(shows.scene or self.scene, state, words, part))
             told.append(": ".join(words if shows.told else [*words, self.sentence(**at)]))
         said = "; ".join(told) + "." if shows.told else " ".join(told)
-        alt = " ".join(dict.fromkeys(each for each in (self.alt, said, shows.note) if each))
+        alt = " ".join(dict.fromkeys(text for text in (self.alt, said, shows.note) if text))
         below = shows.note if shows.part else self.sentence(**at)
         return draw_still(
             self.title, panels, alt, across=shows.across, subtitle=shows.key, below=below
@@ -180,7 +180,7 @@ class Interactive:
         inside = self.scene.markup(self.state())
         # An id holds for a whole page, so it comes from what is drawn; player.js counts copies.
         own = f"ml-{sha256(inside.encode()).hexdigest()[:8]}"
-        used = [each for each in _PATTERNS if each in self._classes_used()]
+        used = [pattern for pattern in _PATTERNS if pattern in self._classes_used()]
         patterns = "".join(
             f'<pattern id="{own}-{name}" data-pattern="{name}" width="8" height="8" '
             f'patternUnits="userSpaceOnUse">{_PATTERN_INSIDE[name == "dots"]}</pattern>'

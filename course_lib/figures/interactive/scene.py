@@ -339,7 +339,9 @@ class Grid:
         if known and fills_its_box(known):
             return self.border(known)
         # Along a run of neighbours, the column and the place in the list grow alike.
-        runs = groupby(enumerate(known), lambda each: (each[1][0], each[1][1] - each[0]))
+        runs = groupby(
+            enumerate(known), lambda numbered: (numbered[1][0], numbered[1][1] - numbered[0])
+        )
         parts = [[cell for _, cell in run] for _, run in runs]
         return "".join(self.box(part[0][0], part[0][1], 1, len(part)) for part in parts)
 

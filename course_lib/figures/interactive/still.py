@@ -45,7 +45,7 @@ def draw_still(
     """
     above = subtitle.split("\n") if subtitle else []
     natural = across * max(panel.box[2] / _PER_INCH for panel in panels)
-    letters = max(map(len, (*above, below, *(line for each in panels for line in each.words))))
+    letters = max(map(len, (*above, below, *(line for panel in panels for line in panel.words))))
     least = max(natural, _LETTER * letters, _LARGE_LETTER * len(title), _NARROWEST)
     whole = min(least, style.WIDTH - 2 * _MARGIN)
     wide = (whole - _GAP * (across - 1)) / across
@@ -131,7 +131,7 @@ class _Painter:
         width = looks.pop("width") * self._points(place)
         if looks["linestyle"] != "solid":
             dash = looks["linestyle"]
-            looks["linestyle"] = (0, tuple(each * self._points(place) / width for each in dash))
+            looks["linestyle"] = (0, tuple(length * self._points(place) / width for length in dash))
         shape.set(**looks, linewidth=width, zorder=self._order)
         shape.set_transform(place + self._axes.transData)
         self._axes.add_patch(shape)
@@ -141,7 +141,7 @@ class _Painter:
         return 72 * hypot(*place.get_matrix()[:2, 0])
 
     def _write(self, words: str, found: Any, classes: list[str], place: Transform) -> None:
-        size = next((_SIZES[each] for each in classes if each in _SIZES), 13) * self._points(place)
+        size = next((_SIZES[css] for css in classes if css in _SIZES), 13) * self._points(place)
         is_number = re.fullmatch(r"-?[\d.]+", words)
         if size < (_SMALLEST_NUMBER if is_number else _SMALLEST_WORD):
             return
@@ -168,7 +168,7 @@ def _moved(transform: str) -> Affine2D:
     """ "translate(3 4) scale(2) rotate(30)"; the last of them comes first."""
     moved = Affine2D()
     for what, given in reversed(re.findall(r"(\w+)\(([^)]*)\)", transform)):
-        numbers = [float(each) for each in given.split()]
+        numbers = [float(number) for number in given.split()]
         if what == "translate":
             moved.translate(numbers[0], (*numbers, 0.0)[1])
         elif what == "scale":
@@ -199,7 +199,7 @@ def _outline(d: str) -> Path:
     codes: list[Any] = []
     x = y = 0.0
     for command, given in re.findall(r"([MLHVlhvz])([^MLHVlhvz]*)", d):
-        numbers = [float(each) for each in re.findall(r"-?[\d.]+", given)]
+        numbers = [float(number) for number in re.findall(r"-?[\d.]+", given)]
         if command == "z":
             points.append((x, y))
             codes.append(Path.CLOSEPOLY)
@@ -236,11 +236,11 @@ def _colours() -> dict[str, str]:
 def _ink(classes: Iterable[str]) -> str:
     """The colour of words."""
     colours, found = _colours(), "ink"
-    for each in classes:
-        if each in _ON:
-            found = _ON[each]
-        elif each == "muted" or each in _NAMED:
-            found = each if each in ("muted", "ink") else f"{each}-ink"
+    for css in classes:
+        if css in _ON:
+            found = _ON[css]
+        elif css == "muted" or css in _NAMED:
+            found = css if css in ("muted", "ink") else f"{css}-ink"
     return "#1b1f24" if found == "ink" else colours[found]
 
 
@@ -249,24 +249,24 @@ def _looks(classes: Sequence[str], is_line: bool) -> dict[str, Any]:
     colours = _colours()
     face: str | tuple[float, float, float] = colours["paper"]
     edge, hatch = colours["muted"], None
-    is_stroked = is_line or any(each in _STROKED for each in classes)
-    for each in classes:
-        name, _, form = each.partition("-")
-        if each in ("cell", "wash", "faint", "lattice"):
+    is_stroked = is_line or any(css in _STROKED for css in classes)
+    for css in classes:
+        name, _, form = css.partition("-")
+        if css in ("cell", "wash", "faint", "lattice"):
             edge = colours["line"]
-            face = colours["wash"] if each == "wash" else face
+            face = colours["wash"] if css == "wash" else face
         elif name in ("hatch", "dots"):
             face, hatch = colours["wash"], "////" if name == "hatch" else "...."
             edge = colours[form or "muted"]
         elif form == "soft":
             face, edge = style.tint(colours[name], 0.25), colours[name]
-        elif each in ("lit", "outline"):
+        elif css in ("lit", "outline"):
             face, edge = colours["lit"], colours["ink"]
-        elif each in _NAMED and is_stroked:
-            edge = colours[each]
-        elif each in _NAMED:
-            face = colours[each]
-    width = [1.0, *(_WIDTHS[each] for each in classes if each in _WIDTHS)][-1]
+        elif css in _NAMED and is_stroked:
+            edge = colours[css]
+        elif css in _NAMED:
+            face = colours[css]
+    width = [1.0, *(_WIDTHS[css] for css in classes if css in _WIDTHS)][-1]
     dash = (6, 4) if "dashed" in classes else (2, 4) if "dotted" in classes else "solid"
     return {
         "facecolor": "none" if is_stroked else face, "edgecolor": edge, "hatch": hatch,

@@ -173,7 +173,7 @@ def find_wrong_reads(shown: Showing, in_order: Showing) -> None:
                 wrong = WrongRead(lane, read, right.value, late, culprit)
                 shown.beats[read.beat].wrong.append(wrong)
     for beat in shown.beats:
-        beat.wrong.sort(key=lambda each: not each.is_between_warps)
+        beat.wrong.sort(key=lambda read: not read.is_between_warps)
 
 
 def _culprit(writes: list[Write], seen: int, meant: int) -> Write | None:

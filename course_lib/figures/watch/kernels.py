@@ -126,7 +126,7 @@ def is_shape(shape: object, lengths: Collection[int], longest: int) -> bool:
     return (
         isinstance(shape, tuple | list)
         and len(shape) in lengths
-        and all(_is_whole(each) and each <= longest for each in shape)
+        and all(_is_whole(size) and size <= longest for size in shape)
     )
 
 
@@ -179,7 +179,10 @@ def small_matrices(rows: int, columns: int, depth: int, tile: int) -> tuple[np.n
     a = (i + k) % cycle + 1
     k, j = np.indices((depth, columns))
     b = (2 * k + j + k // max(tile, 1)) % 3 + 1
-    return (*(each.astype(np.float32) for each in (a, b)), np.zeros((rows, columns), np.float32))
+    return (
+        *(matrix.astype(np.float32) for matrix in (a, b)),
+        np.zeros((rows, columns), np.float32),
+    )
 
 
 # -- shared arrays and their sizes ---------------------------------------------------------------

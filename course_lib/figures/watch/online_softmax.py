@@ -96,7 +96,7 @@ def _row(scores: np.ndarray, kept: np.ndarray, mixed: np.ndarray) -> _Row:
         )
     size, before, found = len(scores) // tiles, -math.inf, []
     for tile in range(tiles):
-        total, top = (float(each) for each in kept[(tile + 1) * size - 1])
+        total, top = (float(number) for number in kept[(tile + 1) * size - 1])
         found.append(_Kept(top, total, float(mixed[tile, 0]), math.exp(before - top)))
         before = top
     return _Row(tuple(float(score) for score in scores), size, tuple(found))

@@ -134,8 +134,8 @@ def _runs(
         for v, kernel in enumerate(kernels)
         for s, (_, schedule, seed) in enumerate(_SCHEDULES)
     }
-    for each in shown.values():
-        find_wrong_reads(each, in_order)
+    for run in shown.values():
+        find_wrong_reads(run, in_order)
     return shown
 
 

@@ -36,9 +36,9 @@ class RaceStory:
 
     def __post_init__(self) -> None:
         self.warps = -(-int(np.prod(self.block)) // WARP_SIZE)
-        self.longest = max(len(each.beats) for each in self.shown.values())
-        self.bars = max(len(each.openings) for each in self.shown.values())
-        self.waits = max(len(each.waits) for each in self.shown.values())
+        self.longest = max(len(showing.beats) for showing in self.shown.values())
+        self.bars = max(len(showing.openings) for showing in self.shown.values())
+        self.waits = max(len(showing.waits) for showing in self.shown.values())
         room = int((_MAP - 14 - self._code_left) / _CHARACTER)
         self.code = _code_lines(self.kernel, self.shown[0, 0], room)
         self.below = _TOP + self.warps * _PITCH + 44
@@ -166,7 +166,7 @@ class RaceStory:
         patch: Changes = {}
         for number, beat in enumerate(run.beats):
             for warp in beat.warps:
-                bad = number < at and any(each.warps[0] == warp for each in beat.wrong)
+                bad = number < at and any(read.warps[0] == warp for read in beat.wrong)
                 room = self._column(run) - (14 if bad else 0)
                 word = beat.kind if room >= 56 else beat.kind[:4] if room >= 40 else beat.kind[0]
                 looks = (_CSS[beat.kind], "small") if number < at else ("cell", "small muted")

@@ -176,7 +176,7 @@ def _matrices(
     """A, B and an empty C."""
     high, wide, deep = tile
     if given is not None:
-        a, b = (np.array(each, dtype=np.float32) for each in given)
+        a, b = (np.array(matrix, dtype=np.float32) for matrix in given)
         if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
             raise NothingToDraw(
                 f"A of {a.shape} times B of {b.shape} is no product: A needs as many columns as B "
@@ -212,7 +212,7 @@ def _check(way: Walk, plan: Walkthrough) -> None:
         raise NothingToDraw(
             f"{len(way.stages)} phases are too many to step through; take a smaller K."
         )
-    shapes = [each.shape for each in way.stages[0].shared.values()]
+    shapes = [array.shape for array in way.stages[0].shared.values()]
     across = sum(shape[-1] + 2 for shape in shapes) + plan.tile[1]
     if across > _ACROSS or any(len(shape) > 2 or max(shape) > LONGEST_SIDE for shape in shapes):
         raise NothingToDraw(f"The shared arrays of {name} are too large to draw: {shapes}.")

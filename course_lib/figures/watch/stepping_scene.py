@@ -40,12 +40,12 @@ class StepStory:
         shapes = [matrix.shape for matrix in self.matrices]
         self.grids = self._in_a_row(_STRIP + 24, dict(zip("ABC", shapes, strict=True)))
         held = self.stages[0].shared
-        tiles = {f"s{n}-": np.atleast_2d(each).shape for n, each in enumerate(held.values())}
+        tiles = {f"s{n}-": np.atleast_2d(array).shape for n, array in enumerate(held.values())}
         top = max(grid.bottom for grid in self.grids.values()) + 46
         below = self._in_a_row(top, {**tiles, "r": tuple(map(len, self.window))})
         self.totals = below.pop("r")
         self.tiles = dict(zip(held, below.values(), strict=True))
-        self.below = max(each.bottom for each in (*self.tiles.values(), self.totals)) + 26
+        self.below = max(tile.bottom for tile in (*self.tiles.values(), self.totals)) + 26
 
     # places
 

@@ -232,7 +232,7 @@ def _accumulator(kernel: Kernel, output: str, run: Film) -> str:
     names = []
     for node in ast.walk(kernel.tree):
         if isinstance(node, ast.Assign) and _is_element_of(node.targets[0], output):
-            names += [each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)]
+            names += [part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)]
     for name in names:
         value = run.value(run.final, name)
         if value is not None and value.dtype.kind == "f":

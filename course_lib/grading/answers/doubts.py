@@ -8,12 +8,13 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from course_lib.curriculum import Exercise
 from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.segments import Segment
 from course_lib.grading.answers.statements import Statement, may_be_taken
-from course_lib.grading.records import FORMER, GRADED, Submission
+from course_lib.grading.records import FORMER, GRADED, FoundAnswer, Submission
 
 Place = Callable[[Segment], str]
 
@@ -176,12 +177,7 @@ def _answers_another(cell: Segment, exercise: Exercise) -> bool:
     """Whether it is the answer to another exercise, which has constants of its own."""
     if cell.marker:
         return cell.marker != exercise.id
-    defined = {
-        name
-        for statement in cell.code.statements
-        if statement.kind == "function"
-        for name in statement.binds
-    }
+    defined = functions_of(cell)
     return bool(defined & GRADED.keys()) and exercise.id not in defined
 
 
@@ -216,17 +212,6 @@ def _events_in(cells: Iterable[Segment]) -> Iterator[_Event]:
 _MOST_NAMES = 3
 
 
-@dataclass(frozen=True)
-class Absence:
-    """Why no answer was found."""
-
-    reason: str  # one or two sentences
-    # there may be one all the same: a file that nobody could read, a whole function under another
-    # name, or the answer to the exercise that was graded in its place before. Then nobody should
-    # get 0 for nothing
-    needs_review: bool = False
-
-
 def why_none(
     exercise: Exercise,
     submission: Submission,
@@ -234,19 +219,24 @@ def why_none(
     stubs: Sequence[Segment],
     place: Callable[[Segment], str],
     given: Collection[str] = (),
-) -> Absence:
-    """Why there is no answer.
+) -> FoundAnswer:
+    """That there is no answer, and why, in one or two sentences.
+
+    A person should look where there may be one all the same: a file that nobody could read, a
+    whole function under another name, or the answer to the exercise that was graded in its place
+    before. Then nobody should get 0 for nothing.
 
     `stubs` define what is asked for, but with nothing in it; `place` says how a segment is called;
     `given` are the shapes of the functions that stand in the instructor's notebook.
     """
+    none = partial(FoundAnswer, exercise.id)
     unread = any(file.is_unread for file in submission.files)
     if submission.problem:
-        return Absence(submission.problem, unread)
+        return none(problem=submission.problem, needs_review=unread)
     former = _former(exercise, segments)
     if former and not stubs:
         reason = _of_an_earlier_edition(former, place)
-        return Absence(reason + _unread(submission), needs_review=True)
+        return none(problem=reason + _unread(submission), needs_review=True)
     reason = _where_it_should_be(exercise, segments, stubs, place)
     alike = [segment for segment in segments if _may_be_renamed(segment, exercise, given)]
     if alike and not alike[-1].marker:
@@ -255,7 +245,7 @@ def why_none(
             f" But {place(alike[-1])} contains {_listed(names)}, which may be the answer under "
             "another name."
         )
-    return Absence(reason + _unread(submission), unread or bool(alike))
+    return none(problem=reason + _unread(submission), needs_review=unread or bool(alike))
 
 
 def _former(exercise: Exercise, segments: Sequence[Segment]) -> Segment | None:

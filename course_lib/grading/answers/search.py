@@ -7,34 +7,24 @@ read, and that defines what is asked for with more in it than the exercise gave.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Protocol
 
 from course_lib.curriculum import Exercise
 from course_lib.grading.answers.assembling import assemble, surroundings
 from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer, why_none
 from course_lib.grading.answers.segments import Form, Segment, read_code, segments_of, shapes_of
-from course_lib.grading.records import FORMER, GRADED, FoundAnswer, Submission
+from course_lib.grading.records import FORMER, GRADED, AssignedExercise, FoundAnswer, Submission
 
 _MOST_CONTINUATIONS = 8
 _FARTHEST_CONTINUATION = 24  # cells below, with those that are empty or text
 _MOST_NOTES = 6
 
 
-class Given(Protocol):
-    """What the instructor's notebook says about an exercise."""
-
-    @property
-    def context(self) -> str:
-        """The code around the answer: imports, constants, helpers."""
-
-    @property
-    def stub(self) -> str:
-        """The answer cell as students get it."""
-
-
 def find_answers(
-    submission: Submission, exercise_ids: Sequence[str], given: Mapping[str, Given] | None = None
+    submission: Submission,
+    exercise_ids: Sequence[str],
+    given: Mapping[str, AssignedExercise] | None = None,
 ) -> tuple[FoundAnswer, ...]:
     """One answer for each id, in their order; with a problem where there is none.
 
@@ -98,7 +88,7 @@ class _Search:
         exercise: Exercise,
         submission: Submission,
         segments: Sequence[Segment],
-        given: Given | None,
+        given: AssignedExercise | None,
     ) -> None:
         self.exercise = exercise
         self.form = Form(exercise)
@@ -126,13 +116,12 @@ class _Search:
             note = f"Cell {chosen.cell} is not a code cell; the code in its text is judged."
             return self._found(chosen, texts, note)
         stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
-        absence = why_none(
+        none = why_none(
             self.exercise, self.submission, self.segments, stubs, self._place, self.as_given
         )
-        problem, needs_review = absence.reason, absence.needs_review
         if stubs and (unused := self._unused_rest(stubs[-1])):
-            problem, needs_review = f"{problem} {unused}", True
-        return FoundAnswer(self.exercise.id, problem=problem, needs_review=needs_review)
+            return replace(none, problem=f"{none.problem} {unused}", needs_review=True)
+        return none
 
     # --- what a segment is --------------------------------------------------------------------
 

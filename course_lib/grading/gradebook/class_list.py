@@ -274,16 +274,6 @@ def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str
             )
 
 
-def what_changes(graded: Sequence[Submission], before: Collection[str], rest: int) -> str:
-    """Who is graded anew, who comes in, and how many stay, as a sentence."""
-    again = [submission.student for submission in graded if submission.key in before]
-    fresh = [submission.student for submission in graded if submission.key not in before]
-    parts = [f"graded again: {some(again)}"] if again else []
-    parts += [f"new: {some(fresh)}"] if fresh else []
-    parts.append(f"{counted(rest, 'other submission')} kept")
-    return f"{'; '.join(parts)}."
-
-
 def refuse_losses(
     pairs: Sequence[tuple[Graded, Counted | None]], rest: Sequence[Counted], out: object
 ) -> None:

@@ -35,7 +35,7 @@ from course_lib.grading.records import (
     Submission,
     Verdict,
 )
-from course_lib.grading.settings import LateRule, Settings, TomlFile, short, total
+from course_lib.grading.settings import LateRule, Settings, TomlFile, total
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import whole
 from course_lib.wording.words import counted
@@ -108,11 +108,9 @@ class _Reader(TomlFile):
 
     def student(self, name: str, given: object) -> SetForStudent:
         if not isinstance(given, dict) or not given:
-            raise self.fail(
-                f"`{key_of(name)}` is {short(given)}; write a student's name as the head of a "
-                "table, such as [student-02], and write late_days, comment or an exercise below "
-                "it."
-            )
+            head = "a student's name as the head of a table, such as [student-02]"
+            below = "write late_days, comment or an exercise below it"
+            raise self.instead(given, key_of(name), f"{head}, and {below}")
         answers = {key: each for key, each in given.items() if key not in OF_A_STUDENT}
         known = (*GRADED, *self.settings.questions)
         self.only_known(answers, known, "exercise", f" under `{key_of(name)}`")
@@ -130,10 +128,8 @@ class _Reader(TomlFile):
 
     def days(self, value: object, key: str) -> int:
         if type(value) is not int or not 0 <= value <= MOST_DAYS:
-            raise self.fail(
-                f"`{key}` is {short(value)}; write a whole number from 0 to {MOST_DAYS}, without "
-                "quotes."
-            )
+            write = f"a whole number from 0 to {MOST_DAYS}, without quotes"
+            raise self.instead(value, key, write)
         if value and self.settings.late is None:
             raise self.fail(
                 f"`{key}` is {value}, but no rule says how many points that costs; write a table "
@@ -144,9 +140,7 @@ class _Reader(TomlFile):
     def answer(self, name: str, exercise: str, given: object) -> Override:
         key = key_of(name, exercise)
         if not isinstance(given, dict) or not given:
-            raise self.fail(
-                f"`{key}` is {short(given)}; write a table [{key}] with points or comment in it."
-            )
+            raise self.instead(given, key, f"a table [{key}] with points or comment in it")
         self.only_known(given, OF_AN_ANSWER, "key", f" under `{key}`")
         points = given.get("points")
         return Override(
@@ -163,10 +157,8 @@ class _Reader(TomlFile):
         value = given["comment"]
         text = value.strip() if isinstance(value, str) else ""
         if not text or len(text) > MOST_OF_A_COMMENT:
-            raise self.fail(
-                f"`{key_of(*place, 'comment')}` is {short(value)}; write text of 1 to "
-                f"{MOST_OF_A_COMMENT} characters in quotes."
-            )
+            write = f"text of 1 to {MOST_OF_A_COMMENT} characters in quotes"
+            raise self.instead(value, key_of(*place, "comment"), write)
         return text
 
 

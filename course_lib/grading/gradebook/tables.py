@@ -229,16 +229,9 @@ def moodle_csv(rows: Sequence[GradebookRow]) -> str | None:
         if points is None:
             continue
         most = total(row.max_points for row in theirs)
-        lines.append(
-            [
-                f"Participant {submission.platform_id}",
-                for_spreadsheet(submission.student),
-                _Number(points),
-                _Number(most),
-                "",
-                for_spreadsheet(escape(_in_words(theirs))),
-            ]
-        )
+        who = [f"Participant {submission.platform_id}", for_spreadsheet(submission.student)]
+        said = for_spreadsheet(escape(_in_words(theirs)))
+        lines.append([*who, _Number(points), _Number(most), "", said])
     return _table([MOODLE_COLUMNS, *lines])
 
 

@@ -9,7 +9,7 @@ it by three rules; each change is one sentence for the instructor and one line o
 """
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from course_lib.grading.gradebook.class_list import (
@@ -26,7 +26,7 @@ from course_lib.grading.gradebook.class_list import (
 )
 from course_lib.grading.gradebook.tables import grade, lateness, one_line
 from course_lib.grading.records import FoundAnswer, GradebookRow, Submission
-from course_lib.wording.words import decimal
+from course_lib.wording.words import counted, decimal
 
 MOST_CHARACTERS = 500  # of a command
 
@@ -44,11 +44,6 @@ class WhatCounts:
     # the answers that were given and do not count, each with its student's key
     passed_over: list[tuple[str, FoundAnswer]] = field(default_factory=list)
     graded: set[str] = field(default_factory=set)  # the keys of those that this run was given
-
-    def in_short(self) -> tuple[list[Submission], Collection[str], int]:
-        """Who was given to this run, which of them were there before, how many others there are."""
-        given = [e.submission for e in self.counted if e.submission.key in self.graded]
-        return given, self.before.keys() & self.graded, len(self.counted) - len(given)
 
 
 def choose(
@@ -196,15 +191,23 @@ def _renamed(before: Submission, now: Submission) -> str:
     return f"{one_line(before.student)}{number} is called {one_line(now.student)} now."
 
 
-def who_stays_and_who_comes(choice: WhatCounts) -> Iterator[str]:
-    """Who was graded only with `--only` and is not in the class; who was not there before."""
+def who_is_graded(choice: WhatCounts, by_name: bool) -> Iterator[str]:
+    """Who is graded anew, who comes in, and who or how many stay as they were."""
+    new = [e.submission for e in choice.counted if e.submission.key not in choice.before]
+    fresh = f"new: {some([one_line(each.student) for each in new])}"
+    if by_name:
+        given = [e.submission for e in choice.counted if e.submission.key in choice.graded]
+        again = [one_line(each.student) for each in given if each not in new]
+        rest = counted(len(choice.counted) - len(given), "other submission")
+        parts = [f"graded again: {some(again)}"] * bool(again) + [fresh] * bool(new)
+        yield f"{'; '.join([*parts, f'{rest} kept'])}."
+        return
     apart = [e for e in choice.counted if not e.in_class and e.submission.key not in choice.graded]
     if apart:
         names = some([one_line(e.submission.student) for e in apart])
         yield f"Kept, as graded with --only and not among these submissions: {names}."
-    new = [each for each in choice.counted if each.submission.key not in choice.before]
     if new and choice.before:
-        yield f"new: {some([one_line(each.submission.student) for each in new])}."
+        yield f"{fresh}."
 
 
 @dataclass(frozen=True)

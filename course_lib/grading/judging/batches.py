@@ -13,7 +13,7 @@ from typing import Any
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS, lesson
-from course_lib.grading.records import FORMER, GRADED, CannotGrade, Judgement
+from course_lib.grading.records import FORMER, GRADED, AssignedExercise, CannotGrade, Judgement
 from course_lib.grading.transfer import TESTS, TRANSFER
 from course_lib.wording.errors import PlainError
 from course_lib.wording.findings import CODES, Finding
@@ -23,20 +23,6 @@ _MARKER = re.compile(r"^#\s*EXERCISE\s+(\w+)\s*$", re.MULTILINE)
 # Cells that are no part of what an answer builds on.
 IMPORTS = "import numpy as np\nfrom numba import cuda, float32"
 _TAGS_LEFT_OUT = {"setup", "exercise", "check", "figure"}
-
-
-@dataclass(frozen=True)
-class AssignedExercise:
-    """One exercise of the instructor's notebook."""
-
-    exercise: str  # the id
-    notebook: str  # the name of the file, without the suffix
-    title: str  # the notebook's first cell of text
-    statement: str  # the cell of text that says what to do
-    context: str  # the code above the answer: imports, constants, helpers
-    stub: str = ""  # the answer cell as students get it
-    # it is of an earlier edition, and asked only of those who have answered it
-    is_former: bool = False
 
 
 def read_tasks(folder: Path) -> dict[str, AssignedExercise]:

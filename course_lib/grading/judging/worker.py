@@ -23,8 +23,8 @@ from typing import Any
 import psutil
 
 from course_lib.grading.judging import limited_kernel as kernel
-from course_lib.grading.judging.batches import RESULTS, AssignedExercise, Item, batch_notebook
-from course_lib.grading.records import BadRecord, Judgement, Outcome
+from course_lib.grading.judging.batches import RESULTS, Item, batch_notebook
+from course_lib.grading.records import AssignedExercise, BadRecord, Judgement, Outcome
 from course_lib.grading.version import LIBRARY, grader_version
 
 NOTES = "notes.jsonl"  # what the plugin leaves in the folder
@@ -286,43 +286,33 @@ def _run(batch: Batch) -> BatchResult:
     notes: list[str] = []
     failures = 0
     while left := [item for item in batch.items if item.number not in judgements]:
-        attempt = _attempt(batch, left)
-        judgements |= attempt.judgements
-        notes += attempt.notes
-        if attempt.culprit is not None:
-            alone = _alone(batch, attempt.culprit)
-            judgements[attempt.culprit.number] = alone.judgements[attempt.culprit.number]
+        found, ended = _attempt(batch, left)
+        judgements |= found.judgements
+        notes += found.notes
+        culprits = [item for item in left if item.number == ended.item not in judgements]
+        for culprit in culprits:
+            alone = _alone(batch, culprit)
+            judgements |= alone.judgements
             notes += alone.notes
-        elif not attempt.judgements:
+        if not culprits and not found.judgements:
             failures += 1
             if failures == 2:
-                problem = f"nbval could not run a batch. It says: {attempt.said}"
+                problem = f"nbval could not run a batch. It says: {ended.said}"
                 return BatchResult(judgements, tuple(notes), problem)
     return BatchResult(judgements, tuple(notes))
 
 
-@dataclass(frozen=True)
-class _Attempt:
-    """One run of nbval; the culprit is the item at which it ended too early."""
-
-    judgements: dict[int, Judgement]
-    notes: tuple[str, ...] = ()
-    culprit: Item | None = None
-    why: str = ""
-    said: str = ""
-
-
-def _alone(batch: Batch, item: Item) -> _Attempt:
+def _alone(batch: Batch, item: Item) -> BatchResult:
     """Run one item by itself; what then still ends too early is for a person to look at."""
-    attempt = _attempt(batch, [item])
-    if item.number in attempt.judgements:
-        return attempt
-    outcome = _OUTCOMES.get(attempt.why, "died")
+    found, ended = _attempt(batch, [item])
+    if item.number in found.judgements:
+        return found
+    outcome = _OUTCOMES.get(ended.why, "died")
     judgement = Judgement(item.exercise, needs_review=True, outcome=outcome)
-    return _Attempt({item.number: judgement}, attempt.notes)
+    return BatchResult({item.number: judgement}, found.notes)
 
 
-def _attempt(batch: Batch, items: Sequence[Item]) -> _Attempt:
+def _attempt(batch: Batch, items: Sequence[Item]) -> tuple[BatchResult, Ended]:
     """Run nbval once over these items, in a folder that is gone afterwards."""
     prefix = f"{FOLDERS}-{os.getpid()}-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
@@ -333,9 +323,7 @@ def _attempt(batch: Batch, items: Sequence[Item]) -> _Attempt:
         ended = run(folder, len(items), limits.seconds, limits.memory)
         records, broken = _records(folder / RESULTS, len(items))
         judgements, notes = checked(records, items)
-    culprits = [item for item in items if item.number == ended.item not in judgements]
-    culprit = culprits[0] if culprits else None
-    return _Attempt(judgements, (*broken, *notes), culprit, ended.why, ended.said)
+    return BatchResult(judgements, (*broken, *notes)), ended
 
 
 def remove_leftovers() -> None:

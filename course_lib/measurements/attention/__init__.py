@@ -137,7 +137,7 @@ class AttentionRun:
     def table(self, precision: str, names: Sequence[str]) -> str:
         """Speeds in TFLOP/s: a line for each problem, a column for each of these contestants."""
         problems = self.problems(precision)
-        wide = max(len(each.short) for each in problems)
+        wide = max(len(problem.short) for problem in problems)
         lines = [" " * wide + "".join(f"  {name}" for name in names)]
         for problem in problems:
             speeds = (f"{self.find(n, problem).tflops:{len(n)}.0f}" for n in names)
@@ -188,7 +188,7 @@ def parse(text: str) -> AttentionRun:
     plain = json.loads(text)
     if plain.pop("schema") != SCHEMA:
         raise ValueError(f"this course reads schema {SCHEMA} of attention's measurements")
-    rows = tuple(_row(each) for each in plain.pop("rows"))
+    rows = tuple(_row(row) for row in plain.pop("rows"))
     return AttentionRun(**plain, rows=rows)
 
 

@@ -136,7 +136,7 @@ def forms(kernel: str, size: int = 4096, device: str = "H200") -> dict[str, Time
     ):
         if entry and (cell := entry.cell(size)):
             found[form] = Timed(cell.median_ms, bench.label)
-    return dict(sorted(found.items(), key=lambda each: -each[1].ms))
+    return dict(sorted(found.items(), key=lambda timed: -timed[1].ms))
 
 
 def counted(device: str = "H200") -> list[dict[str, Any]]:
@@ -160,7 +160,7 @@ def in_flight(device: str = "H200") -> InFlight:
     return InFlight(
         label=f"{plain['device']}, {plain['timed']}",
         array_bytes=plain["array_bytes"],
-        gb_per_s={each["threads"]: each["gb_per_s"] for each in plain["speeds"]},
+        gb_per_s={speed["threads"]: speed["gb_per_s"] for speed in plain["speeds"]},
         latency_ns=plain["latency_ns"],
         dram_gb_per_s=load(device).measured_roofs["dram_gb_per_s"],
     )

@@ -82,12 +82,12 @@ class Tuning:
 
     def sizes(self, rung: str) -> tuple[int, ...]:
         """The sizes at which a rung was tuned, smallest first."""
-        return tuple(sorted({each.size for each in self.tried.get(rung, ())}))
+        return tuple(sorted({timing.size for timing in self.tried.get(rung, ())}))
 
     def at(self, rung: str, size: int) -> tuple[TileTiming, ...]:
         """What was tried at a size, the fastest first."""
-        there = (each for each in self.tried.get(rung, ()) if each.size == size)
-        return tuple(sorted(there, key=lambda each: each.median_ms))
+        there = (timing for timing in self.tried.get(rung, ()) if timing.size == size)
+        return tuple(sorted(there, key=lambda timing: timing.median_ms))
 
     def for_product(self, rung: str, M: int, N: int) -> tuple[TileTiming, ...]:
         """What was tried at the size that has most nearly as many outputs, the fastest first.
@@ -128,7 +128,7 @@ def load(short_name: str, folder: Path = FOLDER) -> Tuning:
 def of_device(name: str, folder: Path = FOLDER) -> Tuning | None:
     """What was found on the device that the driver names so, "NVIDIA H200"; None if nothing was."""
     found = (load(device, folder) for device in devices(folder))
-    return next((each for each in found if each.device == name), None)
+    return next((tuning for tuning in found if tuning.device == name), None)
 
 
 def store(tuning: Tuning, folder: Path = FOLDER) -> Path:
@@ -144,9 +144,13 @@ def parse(text: str) -> Tuning:
     tried = {
         rung: tuple(
             TileTiming(
-                **{**each, "tile": tuple(each["tile"]), "samples_ms": tuple(each["samples_ms"])}
+                **{
+                    **timing,
+                    "tile": tuple(timing["tile"]),
+                    "samples_ms": tuple(timing["samples_ms"]),
+                }
             )
-            for each in some
+            for timing in some
         )
         for rung, some in plain.pop("tried").items()
     }

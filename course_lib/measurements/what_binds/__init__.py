@@ -100,7 +100,7 @@ def table(*names: str, device: str = "H200") -> str:
     wide = max(map(len, names))
     shown = (p for row in rows for p in row.busy if row.busy[p] > _BUSY_IN_A_TABLE)
     columns = {part: f"{part:>3}" for part in shown}
-    titles = "".join(f"  {each}" for each in (*columns.values(), "GB from L2"))
+    titles = "".join(f"  {column}" for column in (*columns.values(), "GB from L2"))
     lines = [f"busy, in %, on an {rows[0].label}, {' x '.join([str(rows[0].size)] * 3)}"]
     lines.append(" " * wide + titles)
     for row in rows:

@@ -77,8 +77,8 @@ class HostCalls(HostExpressions):
         if isinstance(function, Reference) and function.path in _COMPILERS:
             return self.compiled(node, scope)
         arguments = list(self.arguments(node, scope))
-        by_name = {str(each.arg): self.value(each.value, scope) for each in node.keywords}
-        if None in (each.arg for each in node.keywords):
+        by_name = {str(keyword.arg): self.value(keyword.value, scope) for keyword in node.keywords}
+        if None in (keyword.arg for keyword in node.keywords):
             raise NotRun("** in a call is not supported here.")
         match function:
             case Function():
@@ -241,9 +241,15 @@ class HostCalls(HostExpressions):
             return self.guarded(node, text_of, arguments[0])
         if path not in FUNCTIONS and path not in FROM_ITEMS:
             raise NotRun(say("{name} is not supported here.", name=path.removeprefix("builtins.")))
-        plain = [each.item() if isinstance(each, np.generic) else each for each in arguments]
+        plain = [
+            argument.item() if isinstance(argument, np.generic) else argument
+            for argument in arguments
+        ]
         if path in FROM_ITEMS:
-            plain = [Items(iter(each)) if isinstance(each, np.ndarray) else each for each in plain]
+            plain = [
+                Items(iter(argument)) if isinstance(argument, np.ndarray) else argument
+                for argument in plain
+            ]
         return super().call_named(path, plain, node)
 
     # --- what is printed --------------------------------------------------------------------

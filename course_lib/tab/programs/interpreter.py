@@ -97,7 +97,7 @@ class HostInterpreter(HostCalls):
         """Note that nobody knows what stands in what a statement would have changed."""
         line = statement.lineno
         used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        for name in (outer for each in used for outer in self.sets.get(each, ())):
+        for name in (outer for inner in used for outer in self.sets.get(inner, ())):
             self.top.variables[name] = Missing(line)
         for name, in_place in stored_in(statement):
             value = KernelNames(scope).raw(name)

@@ -183,7 +183,9 @@ def may_write(kernel: ast.AST, name: str) -> bool:
                 if not isinstance(owner, ast.Name) or owner.id == name:
                     return True
             case ast.Call(args=arguments):
-                if any(isinstance(each, ast.Name) and each.id == name for each in arguments):
+                if any(
+                    isinstance(argument, ast.Name) and argument.id == name for argument in arguments
+                ):
                     return True
             case ast.Assign(value=ast.Name(id=other)) if other == name:
                 return True

@@ -140,7 +140,7 @@ def _outer(*given: Any, **named: Any) -> None:
 
 
 def _tiled(array: Any, times: Any) -> None:
-    check_size((int(np.size(array)), *(int(each) for each in np.ravel(times))))
+    check_size((int(np.size(array)), *(int(count) for count in np.ravel(times))))
 
 
 def _repeated(array: Any, times: Any, **named: Any) -> None:
@@ -232,7 +232,7 @@ def on_64_bits(function: Callable[..., Any], owner: Any = ()) -> Callable[..., A
 def _widened(function: Callable[..., Any], owner: Any, *given: Any, **named: Any) -> Any:
     name = getattr(function, "__name__", "")
     inputs = [*arrays_in([owner, *given])]
-    if "dtype" in named or any(isinstance(each, np.dtype) for each in given):
+    if "dtype" in named or any(isinstance(argument, np.dtype) for argument in given):
         return function(*given, **named)
     if name in _SUMS and inputs and inputs[0].dtype.kind in "biu":
         named["dtype"] = np.dtype("uint64" if inputs[0].dtype.kind == "u" else "int64")
@@ -240,7 +240,7 @@ def _widened(function: Callable[..., Any], owner: Any, *given: Any, **named: Any
         named["dtype"] = np.dtype("int64")
     result = function(*given, **named)
     narrow = isinstance(result, np.ndarray) and result.dtype == np.int32
-    if narrow and not any(each.dtype == np.int32 for each in inputs):
+    if narrow and not any(array.dtype == np.int32 for array in inputs):
         return result.astype(np.int64)
     return result
 

@@ -92,7 +92,7 @@ KINDS: Mapping[type, Members] = {
     str: _entry("", "upper lower strip split format title startswith endswith", join=_joined),
     list: _entry("", "pop reverse index count copy"),
     Kernel: _entry("", "forall"),
-    Profile: _entry(" ".join(each.name for each in fields(Counters)) + " findings finished", ""),
+    Profile: _entry(" ".join(field.name for field in fields(Counters)) + " findings finished", ""),
 }
 
 

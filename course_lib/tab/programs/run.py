@@ -56,9 +56,9 @@ class LaunchSite:
         """One more launch."""
         self.played, self.count = played, self.count + 1
         self.orders = max(self.orders, len(played.runs))
-        for each in played.findings:
-            key = (each.code, each.line, each.other_line, each.cell.split("[")[0])
-            self.found.setdefault(key, each)
+        for fault in played.findings:
+            key = (fault.code, fault.line, fault.other_line, fault.cell.split("[")[0])
+            self.found.setdefault(key, fault)
         self.differing |= dict.fromkeys(played.differing())
 
 
@@ -89,13 +89,16 @@ class ProgramRun:
     @property
     def findings(self) -> list[Finding]:
         """Everything that was found."""
-        launched = [each for site in self.sites for each in site.findings]
-        kept = {(each.code, each.line, each.other_line, each.cell): each for each in launched}
+        launched = [finding for site in self.sites for finding in site.findings]
+        kept = {
+            (finding.code, finding.line, finding.other_line, finding.cell): finding
+            for finding in launched
+        }
         return [*self.stopped, *by_importance(kept.values())]
 
     def chosen(self, kernel: str) -> LaunchSite | None:
         """The site of the last launch of a kernel; of any, if it has no name."""
-        named = [each for each in self.sites if each.played.wanted.kernel.name == kernel]
+        named = [site for site in self.sites if site.played.wanted.kernel.name == kernel]
         return max(named, key=lambda site: site is self.last, default=self.last)
 
 
@@ -215,10 +218,10 @@ class _Launcher:
     def _refuse(self, rejected: KernelRejected, line: int) -> None:
         """A launch that cannot be: without a line of its own it is about the line of the launch."""
         found = [
-            each if each.line is not None else replace(each, line=line)
-            for each in rejected.findings
+            finding if finding.line is not None else replace(finding, line=line)
+            for finding in rejected.findings
         ]
         if found[0].code in NOT_KNOWN:
-            self.came.stopped += [each for each in found if each not in self.came.stopped]
+            self.came.stopped += [finding for finding in found if finding not in self.came.stopped]
             raise NotRun("the emulator cannot run this launch.")
         raise KernelRejected(found)
