@@ -33,40 +33,30 @@ def try_on_gpu(
     names: Sequence[str],
 ) -> list[Finding]:
     """What went wrong on the GPU; empty if nothing did. `names` are the kernel's parameters."""
-    for case in problem.gpu_cases():
-        found = _try(kernel, problem, case, launch, seed, run, names)
-        if found:
-            return [found]
-    return []
 
+    def wrong_on(case: Case) -> Finding | None:
+        inputs = make_inputs(problem, case, seed)
+        expected, tolerance = problem.answer(*inputs)
+        output = np.full(expected.shape, case.poison, np.float32, problem.order)
+        given = dict(zip(names, (*as_held(problem, inputs), output), strict=True))
+        buffers = {name: guarded(array) for name, array in given.items() if array.ndim}
+        plan = launch(case)
+        arguments = (buffers.get(name, (0, given[name]))[1] for name in given)
+        run(kernel, plan.grid, plan.block, *arguments)
+        for name, (whole, _) in buffers.items():
+            if not bands_intact(whole.copy_to_host()):
+                return tell("overwritten on a GPU", None, sizes=case.label(problem), name=name)
+        got = buffers[names[-1]][1].copy_to_host()
+        sizes = problem.geometry((16, 16))
+        outcome = Outcome(inputs, expected, got, tolerance, sizes, case.poison, names[-1])
+        if outcome.right.all():
+            return None
+        place = where(~outcome.right, outcome.sizes)
+        found = tell("wrong on a GPU", None, sizes=case.label(problem), where=place)
+        return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
 
-def _try(
-    kernel: object,
-    problem: Problem,
-    case: Case,
-    launch: Callable[[Case], Launch],
-    seed: int,
-    run: Callable[..., object],
-    names: Sequence[str],
-) -> Finding | None:
-    inputs = make_inputs(problem, case, seed)
-    expected, tolerance = problem.answer(*inputs)
-    output = np.full(expected.shape, case.poison, np.float32, problem.order)
-    given = dict(zip(names, (*as_held(problem, inputs), output), strict=True))
-    buffers = {name: guarded(array) for name, array in given.items() if array.ndim}
-    plan = launch(case)
-    run(kernel, plan.grid, plan.block, *(buffers.get(name, (0, given[name]))[1] for name in given))
-    for name, (whole, _) in buffers.items():
-        if not bands_intact(whole.copy_to_host()):
-            return tell("overwritten on a GPU", None, sizes=case.label(problem), name=name)
-    got = buffers[names[-1]][1].copy_to_host()
-    sizes = problem.geometry((16, 16))
-    outcome = Outcome(inputs, expected, got, tolerance, sizes, case.poison, names[-1])
-    if outcome.right.all():
-        return None
-    place = where(~outcome.right, outcome.sizes)
-    found = tell("wrong on a GPU", None, sizes=case.label(problem), where=place)
-    return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
+    found = next(filter(None, map(wrong_on, problem.gpu_cases())), None)
+    return [found] if found else []
 
 
 def guarded(array: np.ndarray) -> tuple[Any, Any]:

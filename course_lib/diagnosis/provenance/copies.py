@@ -29,6 +29,7 @@ MOST_LANES = 200_000  # of one launch; more copies than that are launched one af
 Kind = Literal["load", "store", "test"]
 OF_A_WIDE_LOAD = 4  # numbers
 LAST_OF_A_STORE = 2  # the place of its numbers among the arguments; copies have more of those
+ZERO: ast.expr = ast.Constant(0)
 ZEROS = ast.Tuple([ast.Constant(0)] * OF_A_WIDE_LOAD, ast.Load())
 
 
@@ -63,22 +64,19 @@ class LaunchCopies:
         """Threads of one copy."""
         return prod(self.grid) * prod(self.block)
 
-    def results(self, arguments: Sequence[Sequence[Any]]) -> Array:
-        """What each copy leaves in the output; a copy is a row of arguments, the output last."""
-        size = max(1, MOST_LANES // self.lanes)
-        kernel = schemata(self.kernel, (), self.kernel.parameters)
-        parts = [arguments[n : n + size] for n in range(0, len(arguments), size)]
-        return np.concatenate([self._launched(kernel, part) for part in parts])
-
-    def changed(
-        self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[TextSite]]
+    def results(
+        self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[TextSite]] = ()
     ) -> Array:
-        """The same, where copy n has something else at all of sites[n]."""
+        """What each copy leaves in the output; a copy is a row of arguments, the output last.
+
+        `sites`: copy n has something else at all of sites[n].
+        """
         size = max(1, MOST_LANES // self.lanes)
-        left = []
-        for start in range(0, len(sites), size):
+        left, kernel = [], schemata(self.kernel, (), self.kernel.parameters)
+        for start in range(0, len(arguments), size):
             variants = [[site.edit for site in group] for group in sites[start : start + size]]
-            kernel = schemata(self.kernel, variants, self.kernel.parameters)
+            if variants:
+                kernel = schemata(self.kernel, variants, self.kernel.parameters)
             left.append(self._launched(kernel, arguments[start : start + size]))
         return np.concatenate(left)
 
@@ -123,31 +121,32 @@ def _with_callees(typing: Typing) -> list[Typing]:
 def _in_function(tree: Function) -> Iterator[TextSite]:
     paths = dict(walk(tree))
 
-    def site(node: ast.expr, kind: Kind, array: str = "", instead: bool | None = None) -> TextSite:
-        new = ast.Constant(0 if instead is None else instead)
-        return edited(node, new, kind, array, instead)
-
-    def edited(
-        node: ast.expr, new: ast.expr, kind: Kind, array: str, instead: bool | None = None
+    def site(
+        node: ast.expr,
+        kind: Kind,
+        array: str | None = "",
+        instead: bool | None = None,
+        new: ast.expr = ZERO,
     ) -> TextSite:
+        new = new if instead is None else ast.Constant(instead)
         edit = Edit(kind, node.lineno, 0, tree, {paths[node]: new})
-        return TextSite(node, kind, edit, array, instead)
+        return TextSite(node, kind, edit, array or "", instead)
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            yield site(node, "load", root_name(node) or "")
+            yield site(node, "load", root_name(node))
         for array, _, is_written in wide_accesses(node):
             if isinstance(node, ast.Call) and len(node.args) <= LAST_OF_A_STORE + 1:
                 numbers = node.args[LAST_OF_A_STORE] if is_written else node
-                yield edited(numbers, ZEROS, "store" if is_written else "load", array)
+                yield site(numbers, "store" if is_written else "load", array, new=ZEROS)
         if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Tuple):
             for whole in node.targets:
-                new = ZEROS if isinstance(whole, ast.Tuple) else ast.Constant(0)
+                new = ZEROS if isinstance(whole, ast.Tuple) else ZERO
                 for target in flat(whole):
                     if isinstance(target, ast.Subscript):
-                        yield edited(node.value, new, "store", root_name(target) or "")
+                        yield site(node.value, "store", root_name(target), new=new)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-            yield site(node.value, "store", root_name(node.target) or "")
+            yield site(node.value, "store", root_name(node.target))
         if isinstance(node, ast.If | ast.IfExp):
             for instead in (True, False):
                 yield site(node.test, "test", instead=instead)

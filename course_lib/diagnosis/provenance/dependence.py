@@ -197,7 +197,7 @@ class Experiment:
     def _left(self, sites: Sequence[Sequence[TextSite]]) -> Array:
         if not sites:
             return np.zeros((0, self.got.size))
-        left = self.copies.changed([self._arguments(self.inputs)] * len(sites), sites)
+        left = self.copies.results([self._arguments(self.inputs)] * len(sites), sites)
         return left.reshape(len(sites), -1).astype(np.float64)
 
     def helped(self, site: TextSite, only_finite: bool = False) -> int:
