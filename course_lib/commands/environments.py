@@ -171,9 +171,7 @@ def _without_upper_bound(line: str) -> str:
 
 def versions(python: Path) -> list[str]:
     """A line for each watched package: what is installed, and what newer version could not be."""
-    here = {
-        _name(each["name"]): each["version"] for each in _pip(python, "list", "--format=json")
-    }
+    here = {_name(each["name"]): each["version"] for each in _pip(python, "list", "--format=json")}
     report = _pip(
         python, "install", "--dry-run", "--upgrade", "--no-deps", "--report=-", "--quiet", *WATCHED
     )
