@@ -106,9 +106,7 @@ def emulator() -> Check:
         "assert x[39] == 78 and not profile.findings\n"
         "print('runs kernels on this CPU and counts what they do')"
     )
-    good, said = _ask(code)
-    mend = "" if good else "`python3 course.py test` shows more; a new .venv may help."
-    return Check("emulator", good, said, mend)
+    return _tried("emulator", code, "`python3 course.py test` shows more; a new .venv may help.")
 
 
 def driver() -> Check:
@@ -166,9 +164,7 @@ def cublas() -> Check:
         "import cupy; a = cupy.ones((64, 64), dtype='f4'); assert (a @ a)[0, 0] == 64\n"
         "print('CuPy', cupy.__version__, 'multiplies with cuBLAS')"
     )
-    good, said = _ask(code)
-    mend = "" if good else "Without it, no share of cuBLAS is shown. " + INSTALL
-    return Check("cuBLAS", good, said, mend)
+    return _tried("cuBLAS", code, "Without it, no share of cuBLAS is shown. " + INSTALL)
 
 
 def browser() -> Check:
@@ -180,6 +176,11 @@ def browser() -> Check:
     return Check(
         "browser", False, "no screen here; `lab` prints an address that you can open elsewhere"
     )
+
+
+def _tried(topic: str, code: str, mend: str) -> Check:
+    good, said = _ask(code)
+    return Check(topic, good, said, "" if good else mend)
 
 
 def _ask(code: str, lines: int = 1) -> tuple[bool, str]:

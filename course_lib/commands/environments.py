@@ -171,14 +171,12 @@ def _without_upper_bound(line: str) -> str:
 
 def versions(python: Path) -> list[str]:
     """A line for each watched package: what is installed, and what newer version could not be."""
-    here = {
-        _normal(each["name"]): each["version"] for each in _pip(python, "list", "--format=json")
-    }
+    here = {_name(each["name"]): each["version"] for each in _pip(python, "list", "--format=json")}
     report = _pip(
         python, "install", "--dry-run", "--upgrade", "--no-deps", "--report=-", "--quiet", *WATCHED
     )
     newest = {
-        _normal(each["metadata"]["name"]): each["metadata"]["version"]
+        _name(each["metadata"]["name"]): each["metadata"]["version"]
         for each in report.get("install", [])
     }
     return [
@@ -190,10 +188,6 @@ def versions(python: Path) -> list[str]:
         )
         for name in WATCHED
     ]
-
-
-def _normal(name: str) -> str:
-    return name.lower().replace("_", "-")
 
 
 def _pip(python: Path, *arguments: str) -> Any:

@@ -117,10 +117,10 @@ class Grader:
     # a folder for copies of the batch notebooks, to be looked at or run by hand
     keep: Path | None = None
     _progress: Progress = field(default_factory=Progress)
-    _waiting: dict[str, deque[_Waiting]] = field(default_factory=dict)  # by notebook
+    _waiting: dict[str, deque[Item]] = field(default_factory=dict)  # by notebook
     # batches that cost a worker its life
-    _again: deque[list[_Waiting]] = field(default_factory=deque)
-    _given_out: dict[str, list[_Waiting]] = field(default_factory=dict)  # by job
+    _again: deque[list[Item]] = field(default_factory=deque)
+    _given_out: dict[str, list[Item]] = field(default_factory=dict)  # by job
 
     @cached_property
     def tasks(self) -> dict[str, AssignedExercise]:
@@ -196,9 +196,10 @@ class Grader:
                 if key in self.journal:
                     self._progress.known += 1
                     continue
-                waiting = _Waiting(key, f"{submission.key}::{answer.exercise}", answer)
+                name = f"{submission.key}::{answer.exercise}"
+                item = Item(key, name, answer.exercise, answer.text)
                 notebook = self.tasks[answer.exercise].notebook
-                self._waiting.setdefault(notebook, deque()).append(waiting)
+                self._waiting.setdefault(notebook, deque()).append(item)
         self._progress.done = self._progress.known
 
     def _judgement(self, answer: FoundAnswer) -> Judgement | None:
@@ -215,23 +216,23 @@ class Grader:
                 self._take(self._given_out.pop(job), result)
                 self.report(self._progress)
 
-    def _take(self, given: Sequence[_Waiting], text: str | None) -> None:
+    def _take(self, given: Sequence[Item], text: str | None) -> None:
         """Write down what came of a batch; None: its worker died, again and again."""
         if text is not None:
             judged = self._judged(given, text)
         elif len(given) == 1:
-            exercise = given[0].answer.exercise
-            judged = {given[0].key: Judgement(exercise, needs_review=True, outcome="died")}
+            died = Judgement(given[0].exercise, needs_review=True, outcome="died")
+            judged = {given[0].key: died}
         else:  # find out at whose answer
-            self._again.extend([waiting] for waiting in given)
+            self._again.extend([item] for item in given)
             return
         self.journal.add(judged)
         self._progress.done += len(judged)
 
-    def _judged(self, given: Sequence[_Waiting], text: str) -> dict[str, Judgement]:
-        result = read_result(text, _items(given))
+    def _judged(self, given: Sequence[Item], text: str) -> dict[str, Judgement]:
+        result = read_result(text, given)
         self._progress.notes += result.notes
-        judged = {given[number].key: judgement for number, judgement in result.judgements.items()}
+        judged = result.judgements
         if result.problem is None and len(judged) == len(given):
             return judged
         self.journal.add(judged)  # of use to the next run
@@ -245,15 +246,15 @@ class Grader:
         batch = self._next_batch()
         if not batch:
             return None
-        names = {waiting.answer.exercise for waiting in batch}
+        names = {item.exercise for item in batch}
         tasks = {name: task for name, task in self.tasks.items() if name in names}
         if self.keep:
-            _keep_copy(self.keep, tasks, _items(batch), self.seed)
-        job = Batch(tasks, _items(batch), self.seed, BatchLimits()).to_json()
+            _keep_copy(self.keep, tasks, batch, self.seed)
+        job = Batch(tasks, tuple(batch), self.seed, BatchLimits()).to_json()
         self._given_out[job] = batch
         return job
 
-    def _next_batch(self) -> list[_Waiting]:
+    def _next_batch(self) -> list[Item]:
         """Batches get smaller towards the end, so that no worker is left with a long one."""
         if self._again:
             return self._again.popleft()
@@ -297,19 +298,3 @@ def _keep_copy(
     number = len(list(folder.glob(f"{stem}-batch-*.ipynb"))) + 1
     path = folder / f"{stem}-batch-{number:03}.ipynb"
     path.write_text(batch_notebook(tasks, items, seed), encoding="ascii")
-
-
-@dataclass(frozen=True)
-class _Waiting:
-    """An answer that is to be judged."""
-
-    key: str
-    name: str
-    answer: FoundAnswer
-
-
-def _items(batch: Sequence[_Waiting]) -> tuple[Item, ...]:
-    return tuple(
-        Item(number, waiting.name, waiting.answer.exercise, waiting.answer.text)
-        for number, waiting in enumerate(batch)
-    )

@@ -138,11 +138,8 @@ class Exercise:
     forgiven: ClassVar[frozenset[str]] = frozenset()  # codes of findings that are passed over
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
-        object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
-        object.__setattr__(self, "dtypes", MappingProxyType(dict(self.dtypes)))
-        object.__setattr__(self, "multiples", MappingProxyType(dict(self.multiples)))
-        object.__setattr__(self, "boxes", MappingProxyType(dict(self.boxes)))
+        for name in ("points", "constants", "dtypes", "multiples", "boxes"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
         object.__setattr__(self, "place", entries.EntryLocation())
         entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 

@@ -66,7 +66,7 @@ def judge_here(job: str) -> str:
     """`worker.run_batch` without nbval: no kernel, no child process."""
     batch = Batch.from_json(job)
     judgements = {
-        item.number: batches.judge(
+        item.key: batches.judge(
             item.exercise, item.text, batch.seed, batch.tasks[item.exercise].context
         )
         for item in batch.items
@@ -79,7 +79,7 @@ def look_at(job: str) -> str:
     found = {}
     for item in Batch.from_json(job).items:
         right = "+ B" in item.text or "total +=" in item.text
-        found[item.number] = Judgement(item.exercise, numbers_right=right, right_where_even=right)
+        found[item.key] = Judgement(item.exercise, numbers_right=right, right_where_even=right)
     return BatchResult(found).to_json()
 
 

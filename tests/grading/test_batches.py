@@ -29,7 +29,7 @@ def tasks() -> dict[str, AssignedExercise]:
 
 def items(*texts: str, exercise: str = "mat_add") -> tuple[Item, ...]:
     return tuple(
-        Item(number, f"student-{number:02}::{exercise}", exercise, text)
+        Item(str(number), f"student-{number:02}::{exercise}", exercise, text)
         for number, text in enumerate(texts)
     )
 
@@ -59,7 +59,7 @@ def test_an_answer_is_nothing_but_a_string_in_it(tasks, text):
     (statement,) = ast.parse(source).body
     arguments = [ast.literal_eval(each) for each in statement.value.args]
     assert ast.unparse(statement.value.func) == "desk.judge"
-    assert arguments == [0, "mat_add", text]
+    assert arguments == ["0", "mat_add", text]
 
 
 def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, AssignedExercise]) -> None:
@@ -121,18 +121,18 @@ GOOD = Judgement("mat_add", numbers_right=True)
 
 
 @every_case(("records", "said"), [
-    ([(0, GOOD.to_json()), (0, Judgement("mat_add").to_json())], "second result of item 0"),
-    ([(0, GOOD.to_json()), (7, GOOD.to_json())], "to no item"),
-    ([(0, GOOD.to_json()), (True, GOOD.to_json())], "to no item"),
-    ([(0, GOOD.to_json()), ("0", GOOD.to_json())], "to no item"),
-    ([(0, GOOD.to_json()), (1, Judgement("matmul_1d").to_json())], "item 1 belongs to mat_add"),
-    ([(0, GOOD.to_json()), (1, '{"points": 10}')], "ignored: this is no judgement"),
-    ([(0, GOOD.to_json()), (1, "[" * 10**5)], "ignored: this is no judgement"),
-    ([(0, GOOD.to_json()), (1, None)], "ignored: this is no judgement"),
+    ([("0", GOOD.to_json()), ("0", Judgement("mat_add").to_json())], "second result of student-00"),
+    ([("0", GOOD.to_json()), ("7", GOOD.to_json())], "to no item"),
+    ([("0", GOOD.to_json()), (True, GOOD.to_json())], "to no item"),
+    ([("0", GOOD.to_json()), (0, GOOD.to_json())], "to no item"),
+    ([("0", GOOD.to_json()), ("1", Judgement("matmul_1d").to_json())], "not belong to student-01"),
+    ([("0", GOOD.to_json()), ("1", '{"points": 10}')], "ignored: this is no judgement"),
+    ([("0", GOOD.to_json()), ("1", "[" * 10**5)], "ignored: this is no judgement"),
+    ([("0", GOOD.to_json()), ("1", None)], "ignored: this is no judgement"),
 ])  # fmt: skip
 def test_what_is_no_result_is_ignored_and_said(records: list, said: str) -> None:
     judgements, notes = worker.checked(records, items(RIGHT, WRONG))
-    assert judgements == {0: GOOD}
+    assert judgements == {"0": GOOD}
     assert len(notes) == 1 and said in notes[0]
 
 
@@ -204,7 +204,7 @@ def test_a_crash_costs_only_its_own_answer(tasks, faults):
     batch = Batch({"mat_add": tasks["mat_add"]}, items(*texts), 3, BatchLimits(seconds=2))
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert result.problem is None
-    found = result.judgements
+    found = {int(key): each for key, each in result.judgements.items()}
     outcomes = {number: each.outcome for number, each in found.items()}
     assert outcomes == {**dict.fromkeys(range(8), "judged"), 4: "died", 6: "stopped-by-clock"}
     assert found[4].needs_review and found[6].needs_review
@@ -237,7 +237,7 @@ def test_a_result_that_cannot_be_read_is_tried_once_more(tasks, monkeypatch):
     monkeypatch.setattr(batches, "SETUP", batches.SETUP + code)
     batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT, "# FORGE", WRONG), 3, BatchLimits())
     found = read_result(run_batch(batch.to_json()), batch.items).judgements
-    assert [found[number].outcome for number in range(3)] == ["judged", "died", "judged"]
+    assert [found[key].outcome for key in "012"] == ["judged", "died", "judged"]
 
 
 @pytest.mark.slow

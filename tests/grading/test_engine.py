@@ -182,7 +182,7 @@ def test_a_worker_that_always_dies_costs_one_row(tmp_path: Path, quick: None) ->
 def test_what_cannot_be_judged_needs_review(tmp_path, monkeypatch):
     def stopped(job: str) -> str:
         outcome = Judgement("mat_add", needs_review=True, outcome="stopped-by-clock")
-        return BatchResult({0: outcome}).to_json()
+        return BatchResult({Batch.from_json(job).items[0].key: outcome}).to_json()
 
     judge_with(monkeypatch, stopped)
     folder = write_class(tmp_path / "class", {"s1": RIGHT})
@@ -194,11 +194,14 @@ def test_what_cannot_be_judged_needs_review(tmp_path, monkeypatch):
 
 
 def test_tools_that_do_not_work_stop_the_run(tmp_path, monkeypatch):
+    def first_alone(job: str) -> str:
+        return BatchResult({Batch.from_json(job).items[0].key: Judgement("mat_add")}).to_json()
+
     folder = write_class(tmp_path / "class", several(3))
     judge_with(monkeypatch, lambda job: BatchResult(problem="No kernel starts.").to_json())
     with pytest.raises(CannotGrade, match=r"No kernel starts\."):
         rows_of(folder, tmp_path)
-    judge_with(monkeypatch, lambda job: BatchResult({0: Judgement("mat_add")}).to_json())
+    judge_with(monkeypatch, first_alone)
     with pytest.raises(CannotGrade, match="A worker left out 2 of 3 answers"):
         rows_of(folder, tmp_path)
 
@@ -211,7 +214,8 @@ def test_a_lying_worker_gets_nothing_in(tmp_path: Path, monkeypatch: pytest.Monk
         honest = worker.read_result(look_at(job), Batch.from_json(job).items)
         fields = json.loads(honest.to_json())
         good = Judgement("mat_add", numbers_right=True).to_json()
-        fields["judgements"] += [[0, passed], [99, good], [0, good], ["0", good]]
+        ours = Batch.from_json(job).items[0].key
+        fields["judgements"] += [[ours, passed], ["99", good], [ours, good], [0, good]]
         return json.dumps(fields)
 
     judge_with(monkeypatch, lie)

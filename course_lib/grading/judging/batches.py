@@ -130,7 +130,7 @@ desk = batches.Desk({results!r}, seed={seed}, contexts={contexts})"""
 class Item:
     """One answer of a batch."""
 
-    number: int  # its place in the batch
+    key: str  # a hash of all that its judgement depends on; see run_folder.key_of
     name: str  # "student::exercise", for people; clean
     exercise: str  # the id
     text: str  # the answer
@@ -160,8 +160,8 @@ def batch_notebook(tasks: Mapping[str, AssignedExercise], items: Sequence[Item],
 
 def _answer(item: Item) -> dict[str, Any]:
     """The only place where an answer meets a notebook: a string literal in plain ASCII."""
-    call = f"desk.judge({item.number}, {item.exercise!r}, {item.text!a})"
-    return _code(item.name, call, {"item": item.number})
+    call = f"desk.judge({item.key!r}, {item.exercise!r}, {item.text!a})"
+    return _code(item.name, call, {"item": item.key})
 
 
 def _code(name: str, source: str, about: dict[str, Any]) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class Desk:
         self._seed = seed
         self._contexts = contexts
 
-    def judge(self, item: int, exercise_id: str, text: str) -> None:
+    def judge(self, item: str, exercise_id: str, text: str) -> None:
         """Judge one answer, write the judgement down, and print the verdict.
 
         Raises NotPassed if it did not pass, so that nbval counts it as failed.

@@ -43,7 +43,7 @@ _KEPT = ("PATH", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "LD_LIBRARY_PATH", "VIRT
 class Ended:
     """How a run of nbval ended."""
 
-    item: int | None  # the number of the last item that was begun
+    item: str | None  # the key of the last item that was begun
     why: str  # what was wrong with it: "died", "clock", "setup", or nothing that nbval knows of
     said: str  # the last of what was printed
 
@@ -224,13 +224,13 @@ class Batch:
 class BatchResult:
     """The result of a batch."""
 
-    # by the item's number; every item's, unless there is a problem
-    judgements: dict[int, Judgement] = field(default_factory=dict)
+    # by the item's key; every item's, unless there is a problem
+    judgements: dict[str, Judgement] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # what was found and ignored
     problem: str | None = None  # one sentence if the batch could not be run; never about an answer
 
     def to_json(self) -> str:
-        judgements = [[number, each.to_json()] for number, each in sorted(self.judgements.items())]
+        judgements = [[key, each.to_json()] for key, each in self.judgements.items()]
         return json.dumps({"judgements": judgements, "notes": self.notes, "problem": self.problem})
 
 
@@ -243,25 +243,25 @@ def read_result(text: str, items: Sequence[Item]) -> BatchResult:
 
 def checked(
     records: Sequence[tuple[Any, ...]], items: Sequence[Item]
-) -> tuple[dict[int, Judgement], tuple[str, ...]]:
+) -> tuple[dict[str, Judgement], tuple[str, ...]]:
     """The records that are judgements of these items, and a note on each that is not."""
-    exercises = {item.number: item.exercise for item in items}
-    judgements: dict[int, Judgement] = {}
+    known = {item.key: item for item in items}
+    judgements: dict[str, Judgement] = {}
     notes = []
-    for number, text in records:
+    for key, text in records:
         try:
             judgement = Judgement.from_json(text)
         except BadRecord as problem:
             notes.append(f"A result was ignored: {problem}"[:300])
             continue
-        if type(number) is not int or number not in exercises:
-            notes.append(f"A result was ignored: it belongs to no item of its batch ({number!r}).")
-        elif judgement.exercise != exercises[number]:
-            notes.append(f"A result was ignored: item {number} belongs to {exercises[number]}.")
-        elif number in judgements:
-            notes.append(f"A second result of item {number} was ignored.")
+        if type(key) is not str or key not in known:
+            notes.append(f"A result was ignored: it belongs to no item of its batch ({key!r}).")
+        elif judgement.exercise != known[key].exercise:
+            notes.append(f"A result was ignored: it does not belong to {known[key].name}.")
+        elif key in judgements:
+            notes.append(f"A second result of {known[key].name} was ignored.")
         else:
-            judgements[number] = judgement
+            judgements[key] = judgement
     return judgements, tuple(notes)
 
 
@@ -282,14 +282,14 @@ def run_batch(job: str) -> str:
 
 def _run(batch: Batch) -> BatchResult:
     """Run the batch until every item has a judgement, or it turns out that none can be had."""
-    judgements: dict[int, Judgement] = {}
+    judgements: dict[str, Judgement] = {}
     notes: list[str] = []
     failures = 0
-    while left := [item for item in batch.items if item.number not in judgements]:
+    while left := [item for item in batch.items if item.key not in judgements]:
         found, ended = _attempt(batch, left)
         judgements |= found.judgements
         notes += found.notes
-        culprits = [item for item in left if item.number == ended.item not in judgements]
+        culprits = [item for item in left if item.key == ended.item not in judgements]
         for culprit in culprits:
             alone = _alone(batch, culprit)
             judgements |= alone.judgements
@@ -305,11 +305,11 @@ def _run(batch: Batch) -> BatchResult:
 def _alone(batch: Batch, item: Item) -> BatchResult:
     """Run one item by itself; what then still ends too early is for a person to look at."""
     found, ended = _attempt(batch, [item])
-    if item.number in found.judgements:
+    if item.key in found.judgements:
         return found
     outcome = _OUTCOMES.get(ended.why, "died")
     judgement = Judgement(item.exercise, needs_review=True, outcome=outcome)
-    return BatchResult({item.number: judgement}, found.notes)
+    return BatchResult({item.key: judgement}, found.notes)
 
 
 def _attempt(batch: Batch, items: Sequence[Item]) -> tuple[BatchResult, Ended]:
