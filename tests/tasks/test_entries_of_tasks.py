@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from every_case import every_case
 from passing import passes, without_cause
-from sampling import few, marks
+from sampling import marks
 from stored_answers import right_answers_to
 
 from course_lib.checking import examine, examine_source
@@ -22,7 +22,6 @@ from course_lib.problems.table import problem_of
 from course_lib.registry.entry_checks import BadEntry, axes, is_free
 from course_lib.registry.exercise import Task
 from course_lib.registry.kinds import CONSTANTS, FUNCTION
-from course_lib.wording.sentences import facts_of
 
 HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\n"
 GOOD: dict[str, object] = {
@@ -257,46 +256,6 @@ def test_a_size_written_out_as_a_number_is_refused_or_said(task: Task) -> None:
     report = without_cause(task.id, IMPORTS + answer)
     codes = {each.code for each in report.findings}
     assert not report.passed and "compile-error" not in codes, str(report)
-
-
-@pytest.mark.parametrize(("name", "old", "new", "told"), few([
-    ("running_totals", "range(0, x.shape[0], 4)", "range(0, 12, 4)", {"number": 12}),
-    ("load_tile", "M.shape[1]", "5", {"number": 5, "axis": "M.shape[1]", "usual": 5}),
-    ("four_sums", "A.shape[1]", "24", {"other": 40, "part": "every element"}),
-    ("eight_by_eight", "A.shape[0]", "32", {"number": 32}),
-], 2))  # fmt: skip
-def test_the_number_is_named_with_the_size_where_it_goes_wrong(name, old, new, told):
-    answer = IMPORTS + TASKS[name].answer.replace(old, new)
-    report = examine_source(name, answer)
-    line = max(n for n, each in enumerate(answer.splitlines(), 1) if new in each)
-    assert told.items() <= facts_of(report.errors[0].message).items(), str(report)
-    assert report.errors[0].line == line, str(report)
-
-
-def test_turns_that_follow_from_a_size_are_found_too() -> None:
-    """Three chunks of four are 12 numbers."""
-    turns = TASKS["running_totals"].answer.replace(
-        "for start in range(0, x.shape[0], 4):\n",
-        "for chunk in range(3):\n        start = 4 * chunk\n",
-    )
-    (error,) = examine_source("running_totals", IMPORTS + turns).errors
-    assert error.code == "wrong-loop-bound"
-    facts = facts_of(error.message)
-    assert (facts["number"], facts["axis"], facts["usual"]) == (3, "x.shape[0]", 12)
-
-
-@pytest.mark.slow
-def test_a_grid_stride_loop_of_four_turns_is_too_short_for_long_arrays() -> None:
-    turns = """\
-@cuda.jit
-def grid_stride(x, y):
-    for turn in range(4):
-        i = cuda.grid(1) + turn * cuda.gridsize(1)
-        if i < x.shape[0]:
-            y[i] = 2 * x[i]
-"""
-    (error, *_) = examine_source("grid_stride", IMPORTS + turns).errors
-    assert (error.code, error.line) == ("wrong-loop-bound", 4), error
 
 
 HEAD_FINITE_FOR_INFINITE = "from numba import cuda, float32\n\n\n"

@@ -164,21 +164,6 @@ def test_a_slip_in_another_style_is_told_at_its_line(case: str) -> None:
         code, shown), str(first)  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "old", "new", "words"), [
-    ("ct_row_sum", "axis=1)\n    ct", "axis=0)\n    ct", "other axis in `ct.sum(tile, axis=0)`"),
-    ("tl_row_sum", "range(0, N, TN):\n        ks = first +",
-            "range(tl.cdiv(N, TN)):\n        ks = first +", "multiply or divide `first` by"),
-    ("ct_softmax", "        total = total * ct.exp(top - new) +",
-            "        top = new\n        total = total * ct.exp(top - new) +",
-            "swap `top = new` and the next statement"),
-])  # fmt: skip
-def test_what_is_quoted_is_what_has_to_change(name: str, old: str, new: str, words: str) -> None:
-    text = TASKS[name].answer.replace(old, new)
-    if name == "ct_softmax":  # and no longer below
-        text = text.replace("keepdims=True)\n        top = new\n", "keepdims=True)\n")
-    assert words in examine_source(name, text).errors[0].message
-
-
 def test_two_numbers_that_differ_are_shown_as_different() -> None:
     text = TASKS["ct_bias_relu"].answer.replace("dtype=ct.float32", "dtype=ct.float16")
     told = examine_source("ct_bias_relu", text).errors[0].message
@@ -192,60 +177,13 @@ def test_a_third_style_passes(name: str) -> None:
     assert report.passed and not report.findings, str(report)
 
 
-ENDLESS = "@ct.kernel\ndef ct_copy(x, out, TILE):\n    while True:\n        pass\n"
 COPY = TASKS["ct_copy"].answer
-NO_ANSWERS = {
-    "another language": (THIRD["tl_copy"].replace("tl_copy", "ct_copy"), "missing-answer"),
-    "no decorator": (COPY.replace("@ct.kernel\n", ""), "invalid-launch"),
-    "no kernel but a function": (COPY.replace("ct.kernel", "ct.function"), "invalid-launch"),
-    "numba's decorator": (COPY.replace("@ct.kernel", "@cuda.jit"), "invalid-launch"),
-    "other parameters": (COPY.replace("x, out, TILE", "x, TILE"), "invalid-launch"),
-    "empty": ("@ct.kernel\ndef ct_copy(x, out, TILE):\n    pass\n", "missing-answer"),
-    "another name": (COPY.replace("ct_copy", "copy"), "missing-answer"),
-    "no text": ("", "missing-answer"),
-    "no Python": ("@ct.kernel\ndef ct_copy(x, out, TILE)\n", "compile-error"),
-    "deleted": (COPY + "\ndel ct_copy\n", "unsupported"),
-    "an endless loop": (ENDLESS, "timeout"),
-    "a call of itself": (COPY.replace("i = ct.bid(0)", "ct_copy(x, out, TILE)"), "compile-error"),
-    "a giant tile": (COPY.replace("i = ct.bid(0)", "i = ct.zeros((1 << 30,), ct.int8)"),
-                     "compile-error"),
-    "a giant number": (COPY.replace("ct.bid(0)", "9 ** 9 ** 9"), "not-allowed"),
-    "a file": (COPY.replace("ct.bid(0)", "open('x')"), "compile-error"),
-    "an import": ("import os\n" + COPY.replace("ct.bid(0)", "os.system('x')"), "compile-error"),
-    "what it does not know": (COPY.replace("ct.bid(0)", "ct.atomic_cas(0)"), "unsupported"),
-    "deep nesting": (COPY.replace("ct.bid(0)", "-" * 5000 + "1"), None),
-}  # fmt: skip
 
 
-@pytest.mark.parametrize("case", NO_ANSWERS)
-def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
-    text, code = NO_ANSWERS[case]
+@pytest.mark.parametrize("text", ["", COPY.replace("ct.bid(0)", "-" * 5000 + "1")])
+def test_what_is_no_answer_is_refused_in_a_sentence(text: str) -> None:
     report = examine_source("ct_copy", text)
-    assert report.errors and code in (None, report.errors[0].code), str(report)
-    assert "checker itself" not in str(report)
-
-
-@pytest.mark.parametrize(("old", "new", "words"), [
-    ("index=(i,), shape", "index=(i * TILE,), shape", r"only a part of `i \* TILE`"),
-    ("ct.store", "ct.save", "but only .*, store, "),
-    ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"but only PaddingMode.NAN, .* and PaddingMo"),
-    ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "out is an array: cuTile writes"),
-    ("ct.store(out, index=(i,), tile=tile)", "tile[i] += 1", "tile is a value: no part of it"),
-    ("i = ct.bid(0)", "i, j = ct.bid(0)", "2 names are given 1 value"),
-])  # fmt: skip
-def test_a_sentence_is_true_of_what_stands_there(old: str, new: str, words: str) -> None:
-    told = examine_source("ct_copy", COPY.replace(old, new)).errors[0].message
-    assert re.search(words, told), told
-
-
-@pytest.mark.parametrize("name", ["tl_product", "tl_bias_relu"])
-def test_a_product_that_triton_rounds_passes_with_a_warning_at_its_line(name: str) -> None:
-    text = TASKS[name].answer.replace(', input_precision="ieee"', "")
-    rounds = name == "tl_product"  # the other one is of float16, which is exact
-    report = examine_source(name, text)
-    line = next(n for n, line in enumerate(text.splitlines(), 1) if "tl.dot" in line)
-    told = [(finding.code, finding.line) for finding in report.findings]
-    assert report.passed and told == [("rounded-inputs", line)] * rounds
+    assert report.errors and "checker itself" not in str(report)
 
 
 @pytest.mark.parametrize(
