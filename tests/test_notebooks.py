@@ -98,7 +98,7 @@ def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
 
 @every_case("lesson", WITH_EXERCISES, ids=lambda each: each.number)
 def test_a_solution_has_its_exercises_in_order(lesson):
-    """What is taken out of it for the exercise is held by `check`, and by test_exercises."""
+    """What is taken out of it for the exercise is held by `check`, and by test_cells."""
     assert list(solution_rules(notebook("solutions", lesson), lesson)) == []
 
 
