@@ -139,9 +139,7 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
 
 @every_case(("text", "code"), [
     ("", "missing-answer"),
-    ("def matmul_tiled(A, B, C):\n    pass\n", "missing-answer"),
-    ("def matmul_tiled(A, B, C):\n    ...\n", "missing-answer"),
-    ('def matmul_tiled(A, B, C):\n    "Only a docstring."\n', "missing-answer"),
+
     ("matmul_tiled = 3\n", "missing-answer"),
     ("def matmul_tiled(A, B, C)\n", "compile-error"),
     ("\x00", "compile-error"),
