@@ -155,7 +155,7 @@ def test_a_stored_file_that_cannot_be_read_is_left_alone(a_gpu, capsys):
 def test_lessons_that_show_what_was_replaced_are_named(a_gpu, capsys, monkeypatch):
     lessons = a_gpu.folder / "notebooks"
     lessons.mkdir()
-    (lessons / "05_old.ipynb").write_text(f'"on {gpu.measured.label}"', encoding="utf-8")
+    (lessons / "05_old.ipynb").write_text(f'"on {a_gpu.measured.label}"', encoding="utf-8")
     (lessons / "06_none.ipynb").write_text("{}", encoding="utf-8")
     monkeypatch.setattr(bench_runs._run_anew, "__defaults__", (lessons,))
     bench.main(["--store"])
