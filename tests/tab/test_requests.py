@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from every_case import every_case
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
+from known_kernels import MAT_ADD
 from known_kernels import TILED as WHOLE
 from sampling import few
 
@@ -22,13 +23,7 @@ from course_lib.tab.requests import ANSWERED_BY, answer
 pytestmark = pytest.mark.usefixtures("session_of_its_own")
 
 RACE = TASKS["place_the_barriers"].answer.replace("cuda.syncthreads()\n        total", "total")
-MAT_ADD = """\
-@cuda.jit
-def mat_add(A, B, C):
-    x, y = cuda.grid(2)
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = A[y, x] + B[y, x]
-"""
+
 TILE_CHOICE = "BM = BN = 64\nBK = 8\nTM = TN = 4\n"
 
 
