@@ -48,5 +48,12 @@ def matmul_tiled(A, B, C):
 
 
 IMPORTS = "from numba import cuda, float32\n"
+MAT_ADD = """\
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[y, x] + B[y, x]
+"""
 NAIVE = "@cuda.jit\n" + inspect.getsource(matmul_naive)
 TILED = "@cuda.jit\n" + inspect.getsource(matmul_tiled)

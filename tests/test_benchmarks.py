@@ -1,13 +1,14 @@
-"""The benchmarks run, compare like with like, and never print a time for a wrong result."""
+"""Benchmarks run, compare like with like, and print no time of a wrong result."""
 
 import json
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from by_path import module_at
 from child import ROOT, python
 
-pytest.importorskip("numba")
+from course_lib.measurements.ablation import STEPS, ablation
 
 SCRIPT = ROOT / "benchmarks" / "emulator.py"
 
@@ -90,3 +91,95 @@ def test_the_page_shows_the_stored_run(thirty) -> None:
 def test_a_kernel_runs_beside_the_simulator() -> None:
     done = python(THIRTY, "--only", "Needleman", NUMBA_DISABLE_PERFORMANCE_WARNINGS="1")
     assert "| Needleman-Wunsch |" in done.stdout and "nan" not in done.stdout
+
+
+WHAT_BINDS = ROOT / "benchmarks" / "what_binds.py"
+
+# A contestant of one kernel, and one whose library launches two: the longer one is the product.
+NCU = """\
+==PROF== Connected to process 4711
+launched: tiled
+launched: cuBLAS float32
+"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","fill","gpu__time_duration.sum","ns","9,000,000"
+"1","_Z23between_two_contestants","gpu__time_duration.sum","ns","1,000"
+"2","_Z5tiled","gpu__time_duration.sum","ns","17,559,000"
+"2","_Z5tiled","sm__cycles_elapsed.avg.per_second","hz","1,978,000,000"
+"2","_Z5tiled","lts__t_bytes.sum","byte","16,283,120,736"
+"2","_Z5tiled","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","10.4"
+"3","_Z23between_two_contestants","gpu__time_duration.sum","ns","1,000"
+"4","splitk","gpu__time_duration.sum","ns","2,000"
+"5","sgemm","gpu__time_duration.sum","ns","2,683,000"
+"5","sgemm","sm__cycles_elapsed.avg.per_second","hz","1,976,000,000"
+"5","sgemm","lts__t_bytes.sum","byte","3,395,224,000"
+"5","sgemm","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","n/a"
+"""
+
+
+@pytest.fixture(scope="module")
+def what_binds():
+    return module_at(WHAT_BINDS)
+
+
+def test_each_kernel_belongs_to_the_contestant_before_it(what_binds, capsys):
+    found = what_binds.by_contestant(NCU)
+    assert list(found) == ["tiled", "cuBLAS float32"]
+    assert found["cuBLAS float32"]["gpu__time_duration.sum"] == 2_683_000
+    what_binds.show(found, {"DRAM": what_binds.SHARES["DRAM"]})
+    assert capsys.readouterr().out.splitlines() == [
+        "|  | ms | clock, MHz | GB through L2 | DRAM |",
+        "|---|---|---|---|---|",
+        "| tiled | 17.559 | 1978 | 16.28 | 10 |",
+        "| cuBLAS float32 | 2.683 | 1976 | 3.40 | nan |",
+    ]
+    found = what_binds.by_contestant(NCU)
+    tiled = what_binds.as_stored(found["tiled"])
+    assert tiled.pop("busy") == {"DRAM": 0.104}
+    assert tiled == pytest.approx({"ms": 17.559, "mhz": 1978, "l2_gb": 16.283}, rel=1e-4)
+    assert what_binds.as_stored(found["cuBLAS float32"])["busy"] == {}
+
+
+TMA_ABLATION = ROOT / "benchmarks" / "tma_ablation.py"
+
+
+@pytest.fixture(scope="module")
+def tma_ablation() -> ModuleType:
+    return module_at(TMA_ABLATION)
+
+
+def test_under_load_only_what_follows_the_warm_up_counts(tma_ablation, monkeypatch):
+    """A GPU that takes 1 ms for a product, and 2 ms once it has worked for two seconds."""
+    now = 0.0
+
+    class Event:
+        def record(self) -> None:
+            self.at = now
+
+        def synchronize(self) -> None: ...
+
+        def elapsed_time(self, later: "Event") -> float:
+            return later.at - self.at
+
+    def launch() -> None:
+        nonlocal now
+        now += 1.0 if now < tma_ablation.WARM_UP_MS else 2.0
+
+    monkeypatch.setattr(tma_ablation, "cuda", SimpleNamespace(event=Event))
+    assert tma_ablation.loaded_ms(launch, ms=1.0) == 2.0
+    assert now >= tma_ablation.WARM_UP_MS + tma_ablation.COUNTED_MS
+
+
+@pytest.mark.parametrize("size", [4096, 8192])
+def test_what_is_stored_has_every_step(size: int) -> None:
+    found = ablation(size)
+    assert [each.name for each in found.steps] == [*STEPS, "cublas_f32"]
+    assert all(0.5 < each.share[0] <= each.share[1] < 1.5 for each in found.steps)
+    assert all(each.name in str(found) for each in found.steps)
+    assert [each.result for each in found.steps[-3:]] == ["bfloat16", "bfloat16", "float32"]
+
+
+def test_what_was_not_measured_is_refused() -> None:
+    with pytest.raises(KeyError, match=r"there are: .*4096"):
+        ablation(77)
+    with pytest.raises(KeyError, match="there are: H200"):
+        ablation(4096, device="T4")

@@ -1,4 +1,4 @@
-"""The commands behind the front door: run, test, doctor, lab, lock."""
+"""The commands behind the front door, the copies that lab makes, and what newer packages break."""
 
 import contextlib
 import json
@@ -8,21 +8,29 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 from child import python
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from packaging.requirements import Requirement
 
 from course_lib import cli
 from course_lib.commands import doctor, environments, lab, lock, prepare, run_lessons, run_tests
+from course_lib.commands.lab import NOTE, make, told_of
+from course_lib.curriculum import PATHFINDER
+from course_lib.host import newer_packages
+from course_lib.student import progress
+
+pytestmark = pytest.mark.workshop
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-pytestmark = pytest.mark.workshop
 
 CONTRASTS = {
     "00_well": ["print('Emulator: no GPU here')", "x = 1", "assert x == 1"],
@@ -314,3 +322,195 @@ def test_every_lock_has_a_recipe_and_as_a_constraint_no_hashes(tmp_path):
     assert "hash" not in text and "\\" not in text
     recipes = {recipe.group for recipe in lock.LOCKS}
     assert recipes == {path.stem for path in (REPOSITORY / "locks").glob("*.txt")}
+
+
+LESSON = "notebooks/00_start_here.ipynb"
+
+
+def copied_notebook(*sources_in: str, output: str = "") -> str:
+    cells = [{"cell_type": "code", "source": each, "outputs": [output]} for each in sources_in]
+    return json.dumps({"cells": cells})
+
+
+def sources_in(copy: Path) -> list[str]:
+    return ["".join(each["source"]) for each in json.loads(copy.read_text())["cells"]]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A course with one lesson and its exercise."""
+    for folder in ("notebooks", "exercises"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "00_start_here.ipynb").write_text(copied_notebook("1"))
+    return tmp_path
+
+
+def test_copies_are_made_at_first_use_and_not_again(root: Path) -> None:
+    assert make(root) == []
+    copy = root / "my" / LESSON
+    assert sources_in(copy) == ["1"]
+    assert (root / "my/exercises/00_start_here.ipynb").is_file()
+    copy.write_text("my own work")
+    assert make(root) == [] and copy.read_text() == "my own work"
+    left = {path.name for path in (root / "my").rglob("*") if path.is_file()}
+    assert left == {"00_start_here.ipynb", NOTE}, "nothing unfinished stays behind"
+
+
+def test_above_its_first_task_a_lesson_shows_no_sign_of_a_run() -> None:
+    for path in sorted((REPOSITORY / "notebooks").glob("*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        tagged = ["task" in cell["metadata"].get("tags", []) for cell in cells]
+        for cell in cells[: tagged.index(True) if True in tagged else 0]:
+            if "setup" in cell["metadata"].get("tags", []):
+                assert not cell["outputs"], path.name
+            # nbval takes no outputs without a count.
+            assert (cell.get("execution_count") is None) == (not cell.get("outputs")), path.name
+
+
+def test_what_leads_copies_to_the_library_is_as_new_as_the_course(root: Path) -> None:
+    for text in ("old", "new"):
+        (root / "notebooks" / PATHFINDER).write_text(text)
+        assert make(root) == []
+        assert (root / "my/notebooks" / PATHFINDER).read_text() == text
+
+
+def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:
+    make(root)
+    copy = root / "my" / LESSON
+    copy.write_text("my own work")
+    (root / LESSON).write_text(copied_notebook("2"))
+    for _ in range(2):
+        updated = make(root)
+        assert updated == [f"my/{LESSON}"] and copy.read_text() == "my own work"
+    line = told_of(updated)
+    assert line.count("\n") == 0 and f"my/{LESSON}" in line and "rename" in line
+    copy.rename(copy.with_name("mine.ipynb"))
+    assert make(root) == []
+    assert sources_in(copy) == ["2"]
+    assert copy.with_name("mine.ipynb").read_text() == "my own work"
+    assert make(root) == [] and told_of([]) == ""
+
+
+@pytest.mark.parametrize(
+    "note", ["", "[]", "{", '{"notebooks/00_start_here.ipynb": 7}', "[" * 99999]
+)
+def test_a_damaged_note_costs_nothing_but_a_reminder(note: str, root: Path) -> None:
+    make(root)
+    (root / "my" / LESSON).write_text("my own work")
+    (root / "my" / NOTE).write_text(note)
+    assert make(root) == []
+    assert (root / "my" / LESSON).read_text() == "my own work"
+
+
+def test_lab_opens_the_copy_or_says_that_there_is_none(monkeypatch, capsys):
+    monkeypatch.setattr(lab, "make", lambda root, home: [f"my/{LESSON}"])
+    assert lab.first_lesson() == (REPOSITORY, f"my/{LESSON}")
+    assert "Updated since you began" in capsys.readouterr().out
+
+    def refuse(root: Path, home: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", "my")
+
+    monkeypatch.setattr(lab, "make", refuse)
+    assert lab.first_lesson() == (REPOSITORY, LESSON)
+    assert "Permission denied" in capsys.readouterr().out
+    command = lab.command(False, [], f"my/{LESSON}", REPOSITORY)
+    assert f"--LabApp.default_url=/lab/tree/my/{LESSON}" in command
+
+
+def test_copies_and_progress_can_lie_elsewhere(root, tmp_path, monkeypatch):
+    """As for a course in a folder that cannot be written."""
+    elsewhere = tmp_path / "not there yet" / "matmul-ladder"
+    assert lab.make(root, elsewhere) == []
+    assert (elsewhere / "my" / LESSON).exists() and not (root / "my").exists()
+    monkeypatch.delenv("MATMUL_LADDER_PROGRESS", raising=False)
+    monkeypatch.setenv("MATMUL_LADDER_HOME", str(elsewhere))
+    assert progress.path() == elsewhere / "progress.json"
+
+
+PYPROJECT = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "upstream.md").read_text(encoding="utf-8")
+NEW_NUMPY = "AttributeError: module 'numpy' has no attribute 'row_stack'"
+
+
+@pytest.fixture
+def new_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy as it is from 2.5 on."""
+    monkeypatch.delitem(vars(np), "row_stack", raising=False)
+    monkeypatch.setattr(np, "__getattr__", _missing)
+
+
+def _missing(name: str) -> None:
+    raise AttributeError(f"module 'numpy' has no attribute {name!r}")
+
+
+def test_numba_cuda_alone_finds_what_numpy_no_longer_has(new_numpy):
+    with newer_packages.numpy_of_numba_cuda():
+        assert np.array_equal(np.row_stack(([1, 2], [3, 4])), [[1, 2], [3, 4]])
+    assert not hasattr(np, "row_stack")
+    with pytest.raises(ZeroDivisionError), newer_packages.numpy_of_numba_cuda():
+        raise ZeroDivisionError
+    assert not hasattr(np, "row_stack")
+
+
+def test_a_breakage_is_known_by_its_sign() -> None:
+    (found,) = newer_packages.named(f"E   {NEW_NUMPY}\n")
+    assert "NumPy 2.5" in found.packages
+    assert newer_packages.named("E   AttributeError: module 'numpy' has no attribute 'x'") == []
+
+
+def test_the_page_says_what_the_table_says() -> None:
+    rows = re.findall(
+        r"^\| (numba-cuda|numba|NumPy)(.+?) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE
+    )
+    for each in newer_packages.BREAKAGES:
+        assert any(first + rest == each.packages for first, rest, _, _ in rows), each.packages
+        assert each.sign in PAGE
+    for module, name in re.findall(r"`(newer_packages)\.(\w+)`", PAGE):
+        assert module and hasattr(newer_packages, name)
+
+
+def test_nothing_is_held_back() -> None:
+    lines = environments.requirements(PYPROJECT, [], pre=False).split()
+    wanted = [Requirement(line) for line in lines]
+    assert {spec.operator for each in wanted for spec in each.specifier} == {">="}
+    names = {each.name for each in wanted}
+    assert set(environments.WATCHED) | {"nbval", "nvidia-cuda-nvdisasm", "pytest"} <= names
+    assert tomllib.loads(PYPROJECT)["project"]["name"] not in names
+    assert {"nvcc"} in [each.extras for each in wanted]
+
+
+def test_bounds_and_pre_releases_can_be_asked_for() -> None:
+    lines = environments.requirements(PYPROJECT, ["numpy<2.5"], pre=True).splitlines()
+    assert lines[0] == "--pre" and "numpy<2.5" in lines
+
+
+def _lane(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, status: int
+) -> tuple[int, str]:
+    """The lane with one step, which says this and ends so."""
+    monkeypatch.setattr(environments, "make_newest", lambda bounds, pre: Path(sys.executable))
+    monkeypatch.setattr(environments, "versions", lambda python: ["numpy 9.9"])
+    code = f"print({said!r}); raise SystemExit({status})"
+    step = run_tests.TestStep("newest: tests", [sys.executable, "-c", code])
+    monkeypatch.setattr(run_tests, "upstream_steps", lambda python: [step])
+    return run_tests.main(["--upstream"]), capsys.readouterr().out
+
+
+def test_what_breaks_is_named_with_its_mend_or_said_to_be_new(monkeypatch, capsys):
+    status, told = _lane(monkeypatch, capsys, NEW_NUMPY, 1)
+    assert status == 1 and "numpy 9.9" in told
+    assert f"Known: {newer_packages.BREAKAGES[0].packages}. " in told
+    assert newer_packages.BREAKAGES[0].mend in told
+    status, told = _lane(monkeypatch, capsys, "E   something else", 1)
+    assert status == 1 and "Known:" not in told and "add a line for each" in told
+
+
+def test_packages_that_do_not_go_together_are_told(monkeypatch, capsys):
+    def refuse(bounds: list[str], pre: bool) -> Path:
+        raise environments.CannotMake("ERROR: ResolutionImpossible")
+
+    monkeypatch.setattr(environments, "make_newest", refuse)
+    assert run_tests.main(["--upstream", "numpy<1"]) == 1
+    assert (
+        "could not be installed together:\nERROR: ResolutionImpossible" in capsys.readouterr().out
+    )

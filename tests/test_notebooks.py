@@ -8,14 +8,12 @@ import pytest
 from every_case import every_case
 from lesson_rules.quick_checks import quiz_rules
 from lesson_rules.rules import (
-    SETUP_LINES,
     common_rules,
     lesson_rules,
     solution_rules,
 )
 from with_nbval import nbval
 
-import course_lib
 from course_lib.building.notebook import (
     code_cells,
     dumps,
@@ -27,7 +25,7 @@ from course_lib.building.notebook import (
     tags,
 )
 from course_lib.building.outputs import text_of
-from course_lib.building.project import PLACEHOLDER, open_project
+from course_lib.building.project import open_project
 from course_lib.commands import lab
 from course_lib.commands.build import check
 from course_lib.curriculum import LESSONS
@@ -40,15 +38,6 @@ WITH_EXERCISES = [each for each in LESSONS if each.exercises]
 FOLDERS = ("notebooks", "solutions", "exercises")
 PATHS = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb"))
 
-# Addresses of our own repository, wherever they are written.
-OURS = re.compile(
-    r"colab\.research\.google\.com/github/([\w.-]+/[\w.-]+)/blob"
-    r"|mybinder\.org/v2/gh/([\w.-]+/[\w.-]+)/"
-    r"|github\.com/([\w.-]+/[\w.-]+)/archive"
-    r"|git clone https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?\s"
-    r'|repository-code: "https://github\.com/([\w.-]+/[\w.-]+)"'
-)
-
 
 def name(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
@@ -56,12 +45,6 @@ def name(path: Path) -> str:
 
 def notebook(folder: str, lesson) -> dict:
     return read(ROOT / folder / f"{lesson.stem}.ipynb")
-
-
-def test_every_lesson_and_exercise_of_the_registry_is_there():
-    expected = {f"notebooks/{each.stem}" for each in LESSONS}
-    expected |= {f"{folder}/{each.stem}" for each in WITH_EXERCISES for folder in FOLDERS[1:]}
-    assert {name(path) for path in PATHS} == expected
 
 
 def test_nothing_has_drifted():
@@ -98,24 +81,8 @@ def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
 
 @every_case("lesson", WITH_EXERCISES, ids=lambda each: each.number)
 def test_a_solution_has_its_exercises_in_order(lesson):
-    """What is taken out of it for the exercise is held by `check`, and by test_exercises."""
+    """What is taken out of it for the exercise is held by `check`, and by test_cells."""
     assert list(solution_rules(notebook("solutions", lesson), lesson)) == []
-
-
-@every_case("path", PATHS, ids=name)
-def test_a_notebook_opens_runs_and_leads_on(path):
-    cells = read(path)["cells"]
-    assert "launch" in tags(cells[0]) and "next" in tags(cells[-1])
-    heading, *below = source(cells[0]).split("\n\n")
-    assert re.fullmatch(r"# (Exercise |Solution )?\d\d[a-z]? · .+", heading)
-    address = f"{PROJECT.repository}/blob/main/{path.parent.name}/{path.name})"
-    assert any(address in each for each in below) == PROJECT.has_address
-    first_code = next(cell for cell in cells if cell["cell_type"] == "code")
-    assert "setup" in tags(first_code)
-    number = path.name.split("_")[0] if path.parent.name == "notebooks" else ""
-    assert source(first_code).endswith(f'course_lib.start("{number}")' if number else ".start()")
-    lines = [line for line in source(first_code).splitlines() if line]
-    assert len(lines) <= SETUP_LINES
 
 
 @every_case("path", PATHS, ids=name)
@@ -145,28 +112,6 @@ def test_pictures_are_stored_where_lessons_show_them():
             for cell in tagged(read(path), "figure"):
                 kinds = [kind for output in cell["outputs"] for kind in output.get("data", {})]
                 assert "image/png" in kinds, f"{name(path)}, cell {cell['id']}"
-
-
-def test_the_address_is_the_same_everywhere():
-    files = [*PATHS, *(ROOT / each for each in ("README.md", "CONTRIBUTING.md", "CITATION.cff"))]
-    found = {
-        (path.name, next(filter(None, match.groups())))
-        for path in files
-        if path.exists()
-        for match in OURS.finditer(path.read_text(encoding="utf-8"))
-    }
-    assert {repository for _, repository in found} == {PROJECT.repository}
-    with_address = {file for file, _ in found} & {path.name for path in PATHS}
-    assert with_address == ({path.name for path in PATHS} if PROJECT.has_address else set())
-
-
-def test_badges_and_setup_cells_name_one_ref():
-    # A student gets the library that belongs to the notebook, from one branch or tag.
-    assert PROJECT.version == course_lib.__version__
-    text = "\n".join(path.read_text(encoding="utf-8") for path in PATHS)
-    refs = {*re.findall(r"/blob/([^/]+)/", text), *re.findall(r"/archive/(.+?)\.zip", text)}
-    assert refs == ({PROJECT.ref} if PROJECT.has_address else set())
-    assert [name(path) for path in PATHS if PLACEHOLDER in path.read_text(encoding="utf-8")] == []
 
 
 def cells_of(paths: list[Path], *, checks_only: bool = False) -> set[tuple[str, int]]:

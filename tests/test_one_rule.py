@@ -6,6 +6,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import known_kernels
 import pytest
 from every_case import every_case
 
@@ -35,15 +36,7 @@ ANSWERS = [  # exercise, name, text: right ones, then wrong ones
         for name, text in wrong_answers_to(exercise).items()
     ),
 ]
-ADD = """from numba import cuda
-import numpy as np
-
-@cuda.jit
-def mat_add(A, B, C):
-    x, y = cuda.grid(2)
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = A[y, x] + B[y, x]
-"""
+ADD = f"from numba import cuda\nimport numpy as np\n\n{known_kernels.MAT_ADD}"
 IMPORTS, KERNEL = ADD.split("\n\n")
 BARE = KERNEL.replace("@cuda.jit\n", "")
 MADE = f"def make(unused, scale=1):\n{textwrap.indent(KERNEL, '    ')}    return mat_add\n\n"

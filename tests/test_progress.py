@@ -1,20 +1,33 @@
-"""What a student has passed is kept: whole or not at all, for nobody but a student."""
+"""What a student has passed is kept, shown, offered again and climbed: whole or not at all."""
 
+import inspect
 import json
+import linecache
 import os
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from numba import cuda, float32
+from sampling import few
 
+import course_lib
+from course_lib import own_ladder as ladder
+from course_lib import shown_answers as helping
+from course_lib.building.notebook import answer_cells, read, source
+from course_lib.curriculum import EXERCISES, LESSONS, RUNGS, TASKS, Exercise
+from course_lib.host import runtime
 from course_lib.student import front_end, progress
-
-ROOT = Path(__file__).parents[1]
-
+from course_lib.timing import Timing, TimingUnavailable
+from course_lib.wording.errors import PlainError
 
 pytestmark = pytest.mark.usefixtures("session_of_its_own")
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -259,3 +272,189 @@ def test_of_a_file_that_is_damaged_in_part_the_rest_is_taken_over() -> None:
     said = progress.restore(record({**THERE, "add_ten": {"passed": 3}, "no id!": {}}))
     assert said.startswith("The file is damaged. The part that can be read (2 tasks")
     assert set(progress.entries()) == {"sectors", "put_seven"}
+
+
+assert float32  # the answers below use it
+
+
+@cuda.jit
+def unguarded(a, out):
+    i = cuda.threadIdx.x
+    out[i] = a[i] + 10
+
+
+@cuda.jit
+def guarded(a, out):
+    i = cuda.threadIdx.x
+    if i < a.size:
+        out[i] = a[i] + 10
+
+
+@cuda.jit
+def still_given(a, out):
+    """out[i] = a[i] + 10, for each of the four elements."""
+    i = cuda.threadIdx.x  # noqa: F841
+    ...
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+def test_three_failures_in_a_row_offer_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    offer = 'Stuck? course_lib.show_answer("add_ten_guarded") shows an answer.'
+    course_lib.check("add_ten_guarded", still_given)
+    for _ in range(2):
+        course_lib.check("add_ten_guarded", unguarded)
+        assert "Stuck?" not in said(capsys)
+    course_lib.check("add_ten_guarded", unguarded)
+    assert offer in said(capsys)
+    course_lib.check("add_ten_guarded", guarded)
+    course_lib.check("add_ten_guarded", unguarded)
+    assert "Stuck?" not in said(capsys)
+
+
+def test_an_answer_is_shown_and_asked_for_again(capsys: pytest.CaptureFixture[str]) -> None:
+    runtime.start("00")
+    course_lib.show_answer("add_ten_guarded")
+    assert TASKS["add_ten_guarded"].answer.strip() in said(capsys)
+    again = 'unaided, in a cell of your own, and run course_lib.check("add_ten_guarded", add_ten'
+    for lesson in ("00", ""):
+        runtime.start(lesson)
+        assert "unaided" not in said(capsys)
+    runtime.start("01")
+    assert again in said(capsys)
+    course_lib.check("add_ten_guarded", helping.ours("add_ten_guarded"))
+    runtime.start("01")
+    assert again in said(capsys), "ours is nobody's own answer"
+    course_lib.check("add_ten_guarded", guarded)
+    said(capsys)
+    runtime.start("02")
+    assert "unaided" not in said(capsys)
+
+
+def test_what_is_graded_is_never_shown_nor_offered_nor_replaced(capsys):
+    course_lib.show_answer("matmul_tiled")
+    text = said(capsys)
+    assert text.startswith("matmul_tiled is graded") and text.count("\n") == 1
+    course_lib.show_answer("add_ten_garded")
+    assert "Did you mean add_ten_guarded" in said(capsys)
+    assert progress.entries() == {}
+    for _ in range(4):
+        with pytest.raises(PlainError):
+            course_lib.check("mat_add", unguarded)
+    assert "Stuck?" not in said(capsys)
+    with pytest.raises(PlainError, match="is graded"):
+        course_lib.yours_or_ours("mat_add", guarded)
+
+
+def test_what_passes_is_the_students_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert course_lib.yours_or_ours("add_ten_guarded", guarded) is guarded
+    assert said(capsys) == "add_ten_guarded: yours, since it passes.\n"
+
+
+@pytest.mark.parametrize(("yours", "why"), [
+    (unguarded, "does not pass yet (line {}, read outside an array)"),
+    (still_given, "is not written yet"),
+    (None, "does not pass yet"),
+])  # fmt: skip
+def test_ours_stands_in_and_says_why(yours, why, capsys):
+    line = inspect.getsourcelines(unguarded.py_func)[1] + 3
+    kernel = course_lib.yours_or_ours("add_ten_guarded", yours)
+    text = said(capsys)
+    assert text.startswith("add_ten_guarded: ours stands in, since yours " + why.format(line))
+    assert text.count("\n") == 1
+    a, out = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    assert not course_lib.emulate(kernel)[1, 8](a, out).errors
+    assert out.tolist() == [10, 11, 12, 13]
+
+
+# Its source is the task's answer, which passes as text: tests/tasks. A few pass as objects here.
+JUDGED_AS_OBJECTS = {name for number, name in enumerate(TASKS) if number % 16 == 0}
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)
+def test_ours_is_a_real_object_with_a_source(task) -> None:
+    answer = course_lib.yours_or_ours(task.id)
+    if not task.kind.is_function:
+        assert set(answer) == set(task.names_to_define)
+        return
+    function = getattr(answer, "py_func", answer)
+    assert inspect.getsource(function).strip() in task.answer
+    assert hasattr(answer, "targetoptions") == task.kind.is_launched
+    if task.id in JUDGED_AS_OBJECTS:
+        assert course_lib.examine(task.id, answer).passed
+
+
+HEAD = "from numba import cuda, float32\nimport numpy as np\n"
+ASKED = [each for each in (*TASKS.values(), *EXERCISES.values()) if each.rung]
+
+
+def solution(exercise: Exercise) -> Any:
+    """The course's answer as an object."""
+    if exercise.id in TASKS:
+        text = TASKS[exercise.id].answer
+    else:
+        stem = next(each.stem for each in LESSONS if each.number == exercise.lesson)
+        cells = answer_cells(read(ROOT / "solutions" / f"{stem}.ipynb"))
+        text = source(cells[exercise.id])
+    return defined(text, exercise.id)
+
+
+def defined(text: str, name: str) -> Any:
+    filename = f"<answer {hash(text)}>"
+    linecache.cache[filename] = (len(text), None, (HEAD + text).splitlines(True), filename)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(HEAD + text, filename, "exec"), names)
+    return names[name]
+
+
+@pytest.mark.parametrize("exercise", few(ASKED, 5))
+def test_the_stored_counts_are_those_of_the_answer(exercise: Exercise) -> None:
+    counted = ladder.counts_on_ladder(exercise, solution(exercise))
+    assert counted
+    assert {name: counted[name] for name in ladder.COLUMNS.values()} == ladder.REFERENCE[
+        exercise.id
+    ]
+
+
+@pytest.mark.parametrize("name", ladder.LADDERS)
+def test_a_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up(name: str) -> None:
+    asked = [exercise.rung for exercise in ASKED if exercise.ladder == name]
+    names = dict.fromkeys([*(rung.name for rung in RUNGS), *asked])
+    rungs = [step.rung for step in ladder.whole_ladder(of=name)]
+    assert rungs == [rung for rung in names if rung in asked]
+    assert ladder.own_ladder(of=name) == ()
+
+
+def test_a_wrong_kernel_and_one_that_cannot_run_count_nothing() -> None:
+    exercise = EXERCISES["matmul_naive"]
+    right = solution(exercise)
+    assert ladder.counts_on_ladder(exercise, right, block=(2048, 2)) == {}
+    zeros = "@cuda.jit\ndef zeros(A, B, C):\n    C[cuda.grid(2)] = 0\n"
+    assert ladder.counts_on_ladder(exercise, defined(zeros, "zeros")) == {}
+    assert ladder.counts_on_ladder(EXERCISES["mat_add"], right) == {}
+
+
+def test_a_gpu_times_a_larger_product(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock itself is tested in test_timing.py, and needs a GPU."""
+    kernel = solution(EXERCISES["matmul_tiled"])
+    assert ladder.milliseconds_on_ladder(EXERCISES["matmul_tiled"], kernel) == {}
+    asked = []
+
+    def clock(kernel: object, grid: object, block: object, *matrices: Any, **more: Any) -> Timing:
+        asked.append((kernel, grid, block, [each.shape for each in matrices]))
+        return Timing("matmul_tiled", (3.0, 1.0, 2.0), 1, "NVIDIA X")
+
+    monkeypatch.setattr("course_lib.host.runtime.on_gpu", lambda: True)
+    monkeypatch.setattr("course_lib.host.runtime.device_name", lambda: "NVIDIA X")
+    monkeypatch.setattr("course_lib.timing.time_kernel", clock)
+    exercise = EXERCISES["matmul_tiled"]
+    assert ladder.milliseconds_on_ladder(exercise, kernel) == {"NVIDIA X": 2.0}
+    assert asked == [(kernel, (64, 64), (16, 16), [(1024, 1024)] * 3)]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise TimingUnavailable("CuPy is missing")
+
+    monkeypatch.setattr("course_lib.timing.time_kernel", refuse)
+    assert ladder.milliseconds_on_ladder(exercise, kernel) == {}

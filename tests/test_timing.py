@@ -10,8 +10,9 @@ import pytest
 
 from course_lib import timing
 from course_lib.host import runtime
+from course_lib.questions import two_copies
 from course_lib.timing import TimingUnavailable
-from course_lib.wording.errors import EmulatedTimingRefused
+from course_lib.wording.errors import EmulatedTimingRefused, PlainError
 
 L2_BYTES = 4096
 
@@ -178,3 +179,28 @@ def test_arrays_are_moved_once_and_never_per_launch(monkeypatch):
     assert timing._to_device(np.zeros((2, 3))) == ("moved", (2, 3))
     assert timing._to_device(CupyLike()) == "wrapped"
     assert timing._to_device(7) == 7
+
+
+def test_without_a_gpu_both_are_asked_for_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    two_copies.two_copies()
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["asked", "for", "moved"]
+    assert [row.split() for row in rows] == [
+        ["copy", "1", "524", "kB", "524", "kB"],
+        ["copy", "2", "524", "kB", "4,194", "kB"],
+    ]
+
+
+def test_on_a_gpu_both_are_timed_as_far_as_that_is_possible(monkeypatch, capsys):
+    monkeypatch.setattr(runtime, "on_gpu", lambda: True)
+
+    def fake(kernel: object, *_: object, **__: object) -> SimpleNamespace:
+        if kernel is two_copies.copy_2:
+            raise PlainError("no CuPy")
+        return SimpleNamespace(median_ms=0.25)
+
+    monkeypatch.setattr(timing, "time_kernel", fake)
+    two_copies.two_copies()
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert head.endswith("time at 4096 × 4096")
+    assert first.endswith("0.25 ms") and second.endswith("not measured")

@@ -1,20 +1,27 @@
-"""A page of the book: the notebook without what only a running notebook needs."""
+"""The book's pages: the first one, the playground's, and notebooks without what needs a session."""
 
 import copy
+import html
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from every_case import every_case
+from lesson_rules.shown import ShownPiece, in_order
+from lesson_rules.spoilers import spoilt
 
+from course_lib import measurements
 from course_lib.book import site
-from course_lib.book.site import front_page
+from course_lib.book.playground import EXAMPLES, SMOOTH, holder, playground_page, report_on
+from course_lib.book.site import SIZE, front_page
 from course_lib.building.generated import badge, launch_cell, setup_cell
 from course_lib.building.notebook import code, markdown, new, read, source
 from course_lib.building.project import Project, open_project
 from course_lib.curriculum import LESSONS
 from course_lib.questions.kinds import Choice, Choose, Number
+from course_lib.tab.requests import answer
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = open_project(ROOT)
@@ -183,3 +190,84 @@ def test_no_page_tells_its_reader_what_only_a_notebook_can_do(path: Path) -> Non
         if cell["cell_type"] == "markdown":
             said = NOTEBOOKS_ALONE.search(source(cell))
             assert said is None, said
+
+
+FRONT = front_page(PROJECT)
+
+
+def test_it_leads_to_every_lesson_and_exercise() -> None:
+    for lesson in PROJECT.lessons:
+        assert f"](notebooks/{lesson.stem}.ipynb)" in FRONT
+        assert f"\nnotebooks/{lesson.stem}\n" in FRONT
+        assert (f"\nexercises/{lesson.stem}\n" in FRONT) == bool(lesson.exercises)
+
+
+def test_it_says_how_to_get_the_course_where_that_has_an_address() -> None:
+    assert "git clone" not in FRONT
+    assert "git clone https://github.com/somebody/ladder\n" in front_page(WITH_ADDRESS)
+
+
+def test_the_ladder_is_what_was_measured_last() -> None:
+    newest = measurements.latest()
+    assert newest is not None
+    speeds = newest.speeds(SIZE, ("float32",))
+    shown = re.findall(r"<code>(\w+)</code>.*?--share: ([\d.]+).*?>(\d+%)<", FRONT)
+    expected = [
+        (name, f"{share:.4f}", f"{share:.0%}")
+        for name, share in speeds.of_cublas.items()
+        if not name.endswith("_while")
+    ]
+    assert shown == expected[::-1]
+    assert "NVIDIA H200" in FRONT and newest.date[:10] in FRONT
+
+
+@pytest.mark.slow
+def test_it_gives_no_prediction_away() -> None:
+    front = ShownPiece("", "the book's first page", FRONT)
+    assert list(spoilt([front, *in_order(PROJECT.root)])) == []
+
+
+MARKED = {  # the lines at which the judge has something to say, by the kernel's name
+    "smooth": {"near[t] = x[i]", "y[i] = (near[left] + near[t] + near[right]) / float32(3)"},
+    "transpose": {"B[left + ty, top + tx] = tile[tx, ty]"},
+    "histogram": {"counts[x[i]] += 1"},
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.kernel)
+def test_an_example_runs_and_is_told_what_its_title_says(example) -> None:
+    request = example.as_request()
+    answered = json.loads(answer(json.dumps(request)))
+    assert answered["ok"], answered
+    lines = request["text"].splitlines()
+    marked = {lines[each["line"] - 1].strip() for each in answered["marks"]}
+    assert marked == MARKED.get(example.kernel, set())
+    assert all(each["changed"] for each in answered["outputs"][-1:])
+
+
+def test_the_mended_example_of_the_first_page_has_no_findings() -> None:
+    request = SMOOTH.as_request()
+    barrier = "    cuda.syncthreads()\n    left"
+    request["text"] = request["text"].replace("    left", barrier)
+    answered = json.loads(answer(json.dumps(request)))
+    assert answered["ok"] and not answered["marks"]
+
+
+def test_the_page_holds_every_example_and_the_first_one_to_read() -> None:
+    data = re.search(r'<script type="application/json">(.*?)</script>', playground_page())
+    assert data is not None
+    assert json.loads(data[1]) == [each.as_data() for each in EXAMPLES]
+    assert html.escape(EXAMPLES[0].as_data()["text"], quote=True) in playground_page()
+
+
+def test_the_first_page_shows_the_report_before_anything_runs() -> None:
+    assert report_on(SMOOTH) in front_page_of_this_course()
+    assert "hidden" not in holder([SMOOTH], report="<p>x</p>").split('class="report"')[1][:60]
+
+
+def front_page_of_this_course() -> str:
+    from pathlib import Path
+
+    from course_lib.building.project import open_project
+
+    return front_page(open_project(Path(__file__).resolve().parents[2]))

@@ -1,10 +1,12 @@
-"""What students get: all that they need, and no solution."""
+"""What students get: all that they need, no solution, for an exam no hints; publishing."""
 
 import ast
+import dataclasses
 import io
 import os
 import re
 import shutil
+import subprocess
 import zipfile
 from functools import cache, partial
 from pathlib import Path
@@ -15,22 +17,24 @@ from sampling import few
 
 from course_lib.building import release
 from course_lib.building.notebook import BEGIN, END, BuildError, answer_cells, dumps, read, source
-from course_lib.building.project import open_project
+from course_lib.building.project import Project, open_project
 from course_lib.building.release import (
     MARK,
     Release,
     chosen_lessons,
+    is_tag,
     make_release,
+    steps_left,
     write_folder,
     zipped,
 )
 from course_lib.commands import release as command
 from course_lib.curriculum import EXERCISES
+from course_lib.student import exam
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LONG_ENOUGH = 20  # characters: a shorter line is anybody's
 RELEASES = [[], ["00-07"], ["05"]]
-pytestmark = pytest.mark.workshop
 
 
 @cache
@@ -79,6 +83,7 @@ def secret_lines() -> set[str]:
     return {line for line in secret if line not in given}
 
 
+@pytest.mark.workshop
 @pytest.mark.parametrize("names", few(RELEASES), ids=str)
 def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) -> None:
     release, secret = made(*names), secret_lines()
@@ -96,6 +101,7 @@ def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) 
             assert set(leaked) <= {"tid = cuda.threadIdx.x"}, (path, leaked)
 
 
+@pytest.mark.workshop
 @pytest.mark.parametrize("names", RELEASES, ids=str)
 def test_what_only_instructors_and_maintainers_need_is_not_there(names: list[str]) -> None:
     for path in made(*names).files:
@@ -105,6 +111,7 @@ def test_what_only_instructors_and_maintainers_need_is_not_there(names: list[str
     assert not [path for path in made("00-07").files if path.startswith("course_lib/kernels")]
 
 
+@pytest.mark.workshop
 def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
     name = "02_naive_matmul.ipynb"
     solution = REPOSITORY / "solutions" / name
@@ -116,6 +123,7 @@ def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
         release._refuse_answers(tmp_path / name, solution)
 
 
+@pytest.mark.workshop
 @pytest.mark.slow
 @pytest.mark.parametrize("names", RELEASES[:2], ids=str)
 def test_every_import_of_the_library_is_there(names: list[str]) -> None:
@@ -134,6 +142,7 @@ def test_every_import_of_the_library_is_there(names: list[str]) -> None:
                 assert {f"{place}.py", f"{place}/__init__.py"} & files.keys(), (path, name)
 
 
+@pytest.mark.workshop
 @pytest.mark.parametrize("names", RELEASES, ids=str)
 def test_the_links_of_its_pages_lead_somewhere(names: list[str]) -> None:
     files = made(*names).files
@@ -144,6 +153,7 @@ def test_the_links_of_its_pages_lead_somewhere(names: list[str]) -> None:
             assert target in files, (page, link)
 
 
+@pytest.mark.workshop
 def test_only_students_commands_are_left() -> None:
     for names, commands in (
         (["00-07"], ["lab", "prepare", "run", "doctor"]),
@@ -157,6 +167,7 @@ def test_only_students_commands_are_left() -> None:
             assert name in commands
 
 
+@pytest.mark.workshop
 def test_a_release_of_some_lessons_has_their_notebooks_alone() -> None:
     names = [name for name in made("05").files if name.endswith(".ipynb")]
     assert names == [
@@ -175,6 +186,7 @@ def small(**files: bytes) -> Release:
     return Release((), {MARK: b"", **files}, {})
 
 
+@pytest.mark.workshop
 def test_equal_releases_are_equal_bytes() -> None:
     first, again = (
         make_release(open_project(REPOSITORY, chosen_lessons(["05"]))) for _ in range(2)
@@ -187,6 +199,7 @@ def test_equal_releases_are_equal_bytes() -> None:
         assert all(each.filename.startswith("course/") for each in archive.infolist())
 
 
+@pytest.mark.workshop
 def test_an_earlier_release_is_replaced_and_other_files_are_not(tmp_path: Path) -> None:
     out = tmp_path / "course"
     write_folder(small(old=b"1"), out)
@@ -199,6 +212,7 @@ def test_an_earlier_release_is_replaced_and_other_files_are_not(tmp_path: Path) 
     assert (out / "new").read_bytes() == b"2"
 
 
+@pytest.mark.workshop
 def test_a_file_or_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(BuildError, match="is not a folder"):
@@ -209,6 +223,7 @@ def test_a_file_or_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
             write_folder(small(), tmp_path / "link")
 
 
+@pytest.mark.workshop
 def test_a_zip_that_is_no_release_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What lies beside the bundle may be the zip in which a class has handed in."""
     theirs = tmp_path / "week5.zip"
@@ -223,6 +238,7 @@ def test_a_zip_that_is_no_release_stays(tmp_path: Path, capsys: pytest.CaptureFi
     assert command.main(arguments) == 2
 
 
+@pytest.mark.workshop
 def test_the_command_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "bundle"
     assert command.main(["--out", str(out), "--lessons", "00-07", "--zip"]) == 0
@@ -239,6 +255,7 @@ def test_the_command_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFix
     assert "there is no lesson 'x'" in capsys.readouterr().err
 
 
+@pytest.mark.workshop
 def test_nothing_has_to_be_installed_to_make_a_release(tmp_path: Path) -> None:
     program = (
         "import sys; from course_lib.commands.release import main; sys.exit(main(sys.argv[1:]))"
@@ -247,6 +264,7 @@ def test_nothing_has_to_be_installed_to_make_a_release(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "notebooks" / "00_start_here.ipynb").is_file()
 
 
+@pytest.mark.workshop
 @pytest.mark.slow
 def test_it_works_on_its_own(tmp_path: Path) -> None:
     """What course.py would start once everything is installed."""
@@ -258,3 +276,134 @@ def test_it_works_on_its_own(tmp_path: Path) -> None:
     assert "1 of 1 ran to the end" in call("-m", "course_lib.cli", "run", "00").stdout
     missing = call("-m", "course_lib.cli", "grade", status=2)
     assert "no command 'grade'" in missing.stderr
+
+
+ASKED = """
+import course_lib
+from numba import cuda, float32
+
+course_lib.show_answer("double_matrix")
+"""
+TRIED = """
+@cuda.jit
+def matmul_naive(A, B, C):
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32({start})
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, column]
+        C[row, column] = total
+
+course_lib.check("matmul_naive", matmul_naive)
+"""
+
+
+@pytest.fixture(scope="module")
+def exam_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("exam") / "course"
+    assert command.main(["--out", str(folder), "--lessons", "02", "--exam"]) == 0
+    return folder
+
+
+def test_the_exercises_of_an_exam_hold_no_hints(exam_copy: Path) -> None:
+    texts = [source(cell) for cell in read(exam_copy / "exercises/02_naive_matmul.ipynb")["cells"]]
+    assert not [text for text in texts if "Hint" in text or "hint" in text]
+    assert any(text.startswith("# EXERCISE matmul_naive") for text in texts)
+
+
+@pytest.mark.slow
+def test_a_check_says_whether_and_not_why(exam_copy: Path) -> None:
+    script = exam_copy / "try.py"
+    script.write_text(ASKED + TRIED.format(start=0) + TRIED.format(start=1))
+    ran = python(script, cwd=exam_copy, status=None, PYTHONPATH=str(exam_copy))
+    said = [exam.WHY_NOT, "matmul_naive: right", "matmul_naive: not right"]
+    assert ran.stdout.splitlines() == said
+    assert ran.stderr.splitlines()[-1].endswith(f"matmul_naive is not right. {exam.WHY_NOT}")
+
+
+HOME = "https://github.com/some-one/course"
+PUBLIC = f"{HOME} must be public: Colab asks without a password."
+
+
+@pytest.fixture
+def placed(course: Project) -> Project:
+    """The tiny course, all of it committed on the branch main, with an address."""
+    git(course, "init", "-q", "-b", "main")
+    commit(course)
+    return dataclasses.replace(course, repository="some-one/course")
+
+
+def git(project: Project, *words: str) -> None:
+    names = {
+        f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    command = ["git", "-C", str(project.root), *words]
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | names)
+
+
+def commit(project: Project) -> None:
+    git(project, "add", "--all")
+    git(project, "commit", "-q", "-m", "x")
+
+
+def pushed(project: Project, folder: Path) -> None:
+    """As if `origin` were GitHub: a bare repository whose address is replaced afterwards."""
+    bare = folder / "bare.git"
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True)
+    git(project, "remote", "add", "origin", str(bare))
+    git(project, "push", "-q", "origin", "HEAD:main")
+    git(project, "remote", "set-url", "origin", f"{HOME}.git")
+
+
+def test_without_an_address_that_comes_first(course: Project) -> None:
+    assert steps_left(course) == ["python3 course.py build --repository OWNER/NAME"]
+
+
+def test_a_branch_needs_no_tag(placed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert steps_left(placed) == [
+        f"git remote add origin {HOME}.git", "git push origin main", PUBLIC,
+    ]  # fmt: skip
+    pushed(placed, tmp_path_factory.mktemp("github"))
+    assert steps_left(placed) == [PUBLIC]
+    (placed.root / "README.md").write_text("changed")
+    assert [each.split(" --message")[0] for each in steps_left(placed)] == [
+        "git commit --all", "git push origin main", PUBLIC,
+    ]  # fmt: skip
+    commit(placed)
+    assert steps_left(placed) == ["git push origin main", PUBLIC]
+    git(placed, "switch", "-q", "-c", "draft")
+    assert steps_left(placed) == ["git push origin HEAD:main", PUBLIC]
+
+
+def test_a_tag_is_made_and_pushed(placed, tmp_path_factory):
+    pushed(placed, tmp_path_factory.mktemp("github"))
+    project = dataclasses.replace(placed, ref="v1.2.3")
+    assert steps_left(project) == ["git tag v1.2.3", "git push origin v1.2.3", PUBLIC]
+    git(project, "tag", "v1.2.3")
+    assert steps_left(project) == ["git push origin v1.2.3    (unless it is there)", PUBLIC]
+    (project.root / "README.md").write_text("changed")
+    commit(project)
+    assert steps_left(project) == [
+        "git tag --force v1.2.3", "git push --force origin v1.2.3", PUBLIC,
+    ]  # fmt: skip
+
+
+def test_another_remote_is_told(placed: Project) -> None:
+    git(placed, "remote", "add", "origin", "https://github.com/other/place.git")
+    assert steps_left(placed)[0] == (
+        f"git remote set-url origin {HOME}.git    (it is https://github.com/other/place.git)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ref", "tag"), [("main", False), ("v1.2.3", True), ("1.0", True), ("spring", False)]
+)
+def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(placed, ref, tag):
+    project = dataclasses.replace(placed, ref=ref)
+    assert is_tag(project) == tag
+    if tag:
+        git(project, "branch", ref)
+        assert not is_tag(project)
+    elif ref != "main":
+        git(project, "tag", ref)
+        assert is_tag(project)

@@ -6,7 +6,9 @@ import re
 import numpy as np
 import pytest
 from every_case import every_case
+from known_kernels import matmul_strided
 from numba import cuda, float32
+from sampling import few
 from test_gallery import look_at
 
 from course_lib import figures
@@ -165,14 +167,6 @@ def patterns():
     return figures.explore_sectors()
 
 
-def strided(A, B, C):
-    row, column = cuda.grid(2)
-    total = float32(0)
-    for k in range(A.shape[1]):
-        total += A[row, k] * B[k, column]
-    C[row, column] = total
-
-
 def launched_product(kernel, dtype=np.float32, **options):
     matrices = [np.ones((32, 32), dtype) for _ in range(3)]
     return emulate(kernel, **{"trace": True, **options})[(1, 1), (32, 32)](*matrices)
@@ -212,7 +206,7 @@ def test_the_formula_and_the_size(patterns):
 
 
 def test_sectors_of_ones_own_kernel_line_by_line():
-    profile = launched_product(strided)
+    profile = launched_product(matmul_strided)
     figure = figures.explore_sectors(profile)
     assert [each.split(", ")[1] for each in figure.controls[0].values] == [
         "load of A", "load of B", "store of C"
@@ -274,12 +268,6 @@ def test_a_state_names_registers_and_elements(fragments, which, lane, lines):
     assert fragments.sentence(which=which, lane=lane).startswith(f"Lane {lane} = ")
 
 
-@pytest.mark.slow
-def test_the_figure_is_small_and_its_still_stands_alone(fragments):
-    assert fragments.size_bytes < 100_000
-    look_at(fragments.still)
-
-
 POINTS = (
     Point("naive", 0.25, 309.0, "requested", "published: somewhere"),
     Point("at most", 3.0, None, "DRAM"),
@@ -315,7 +303,7 @@ def texts(figure: Interactive, **shown: str) -> dict[str, str]:
     return {name: patch["text"] for name, patch in state.items() if "text" in patch}
 
 
-@pytest.mark.parametrize("name", ["roofs", "launches", "thread_tile"])
+@pytest.mark.parametrize("name", few(["roofs", "launches", "thread_tile", "fragments"], 3))
 def test_a_figure_is_small_and_its_still_stands_alone(name, request):
     figure = request.getfixturevalue(name)
     assert figure.size_bytes < 150_000

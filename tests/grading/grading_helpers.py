@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import known_kernels
 import pytest
 
 from course_lib import cli
@@ -20,14 +21,7 @@ from course_lib.grading.records import Judgement
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-RIGHT = """\
-# EXERCISE mat_add
-@cuda.jit
-def mat_add(A, B, C):
-    x, y = cuda.grid(2)
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = A[y, x] + B[y, x]
-"""
+RIGHT = f"# EXERCISE mat_add\n{known_kernels.MAT_ADD}"
 WRONG = RIGHT.replace("+ B[y, x]", "- B[y, x]")
 UNBOUNDED = RIGHT.replace("y < C.shape[0]", "y <= C.shape[0]")
 

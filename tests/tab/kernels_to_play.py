@@ -1,5 +1,7 @@
 """Kernels and arrays that a student may have in the playground."""
 
+import known_kernels
+
 NEIGHBOURS = """\
 @cuda.jit(device=True)
 def twice(v):
@@ -16,25 +18,7 @@ def neighbours(x, y):
     s[t] = x[t]
     y[t] = twice(s[63 - t])
 """
-TILED = """\
-TILE = 8
-
-@cuda.jit
-def product(A, B, C):
-    sA = cuda.shared.array((TILE, TILE), float32)
-    sB = cuda.shared.array((TILE, TILE), float32)
-    x, y = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = float32(0)
-    for k in range(0, A.shape[1], TILE):
-        sA[ty, tx] = A[y, k + tx]
-        sB[ty, tx] = B[k + ty, x]
-        cuda.syncthreads()
-        for j in range(TILE):
-            total += sA[ty, j] * sB[j, tx]
-        cuda.syncthreads()
-    C[y, x] = total
-"""
+TILED = f"TILE = 8\n\n{known_kernels.TILED}"
 FLOATS = "dtype=np.float32"
 VECTORS = {"x": f"np.arange(64, {FLOATS})", "y": f"np.zeros(64, {FLOATS})"}
 MATRICES = {

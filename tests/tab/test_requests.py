@@ -1,27 +1,30 @@
 """What a page asks and is answered: JSON both ways, nothing raised, nothing typed ever run."""
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from every_case import every_case
+from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
+from known_kernels import MAT_ADD
+from known_kernels import TILED as WHOLE
+from sampling import few
 
 from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.figures.interactive import MAX_BYTES
 from course_lib.student import progress
+from course_lib.tab.arrays import made
+from course_lib.tab.fields import Refused
 from course_lib.tab.requests import ANSWERED_BY, answer
 
-RACE = TASKS["place_the_barriers"].answer.replace("cuda.syncthreads()\n        total", "total")
-MAT_ADD = """\
-@cuda.jit
-def mat_add(A, B, C):
-    x, y = cuda.grid(2)
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = A[y, x] + B[y, x]
-"""
-TILE_CHOICE = "BM = BN = 64\nBK = 8\nTM = TN = 4\n"
-
-
 pytestmark = pytest.mark.usefixtures("session_of_its_own")
+
+RACE = TASKS["place_the_barriers"].answer.replace("cuda.syncthreads()\n        total", "total")
+
+TILE_CHOICE = "BM = BN = 64\nBK = 8\nTM = TN = 4\n"
 
 
 def ask(do: str, **fields: Any) -> dict[str, Any]:
@@ -185,3 +188,188 @@ def test_progress_goes_out_and_comes_back() -> None:
     damaged = ask("restore", file=file[:-20])
     assert not damaged["ok"] and "damaged" in damaged["said"]
     assert ask("restore", file=file)["progress"] == file, "nothing was lost by it"
+
+
+def play(text: str, grid: Any, block: Any, arrays: dict[str, str], **more: Any) -> dict[str, Any]:
+    made = [{"name": name, "made": line} for name, line in arrays.items()]
+    asked = {"do": "play", "text": text, "grid": grid, "block": block, "arrays": made, **more}
+    return json.loads(answer(json.dumps(asked)))
+
+
+def test_a_missing_barrier_is_found_marked_and_seen_in_the_numbers() -> None:
+    found = play(NEIGHBOURS, 1, 64, VECTORS)
+    errors = [each for each in found["marks"] if each["severity"] == "error"]
+    assert [(each["line"], each["title"]) for each in errors] == [
+        (14, "race: perhaps read before it was written")
+    ]
+    assert [each["line"] for each in found["marks"] if each["severity"] == "other"] == [13]
+    x, y = found["outputs"]
+    assert (x["changed"], y["changed"]) == (False, True) and x["shape"] == [64]
+    assert x["same_in_every_order"] and not y["same_in_every_order"]
+    assert "decides what is in y" in found["html"] and "1 error" in found["html"]
+
+
+def test_a_product_has_the_figures_of_products() -> None:
+    found = play(TILED, [2, 2], [8, 8], MATRICES)
+    assert found["ok"] and "no findings" in found["html"]
+    offered = [each["id"] for each in found["figures"]]
+    assert offered == ["sectors", "banks", "owners", "step", "race"]
+    drawn = play(TILED, [2, 2], [8, 8], MATRICES, figure="banks")
+    assert drawn["ok"] and 10_000 < len(drawn["html"].encode()) < 300_000
+    assert not play(NEIGHBOURS, 1, 64, VECTORS, figure="step")["ok"]
+
+
+@every_case(("text", "grid", "block", "said"), [
+    ("x = (", 1, 1, "not valid Python"),
+    (NEIGHBOURS, 1, 2048, "the most that a GPU allows"),
+    (NEIGHBOURS, 0, 64, "whole numbers above zero"),
+    (NEIGHBOURS, 1, [1, 1, 1, 1], "whole numbers above zero"),
+    (NEIGHBOURS, "many", 64, "whole numbers above zero"),
+    (NEIGHBOURS, None, 64, "whole numbers above zero"),
+    (NEIGHBOURS.replace("x[t]", "open(x)"), 1, 64, "open"),
+    (NEIGHBOURS.replace("s[t] = x[t]", "while True:\n        s[t] = x[t]"), 1, 64, "loop"),
+])  # fmt: skip
+def test_what_cannot_run_is_told_as_a_finding(text: str, grid: Any, block: Any, said: str) -> None:
+    found = play(text, grid, block, VECTORS)
+    assert found["ok"] and said in found["html"] and 'data-is="error"' in found["html"]
+
+
+@pytest.mark.parametrize(("text", "arrays", "said"), [
+    ("N = 3\n", {}, "There is no kernel here"),
+    (NEIGHBOURS, {"x": "np.zeros(64)"}, "neighbours takes y"),
+    (NEIGHBOURS, {**VECTORS, "z": "3"}, "no parameter called z"),
+    (NEIGHBOURS, {**VECTORS, "y": "np.load('y')"}, "y: "),
+    ("@staticmethod\ndef f(x):\n    x[0] = 1\n", {"x": "np.zeros(1)"}, "decorator in line 1"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_told_in_the_place_of_a_verdict(text, arrays, said):
+    found = play(text, 1, 64, arrays)
+    assert said in found["status"] and found["status"] in unescape(found["html"])
+    assert 'data-said="wrong"' in found["html"] and not found["outputs"]
+
+
+NAMED = "TILE = 16\n\n" + WHOLE
+WRITTEN_OUT = WHOLE.replace("TILE", "16")
+WITHOUT_A_BARRIER = NAMED.replace("        cuda.syncthreads()\n        for k", "        for k")
+OUT_OF_STEP = NAMED.replace("sA[ty, k]", "sA[k, ty]")
+
+
+def ask_of(do: str, name: str, text: str, **more: str) -> dict[str, Any]:
+    return json.loads(answer(json.dumps({"do": do, "id": name, "text": text, **more})))
+
+
+def offered(name: str, text: str) -> list[str]:
+    return [each["id"] for each in ask_of("check", name, text)["figures"]]
+
+
+@pytest.mark.parametrize(("name", "text", "figures"), few([
+    ("matmul_tiled", NAMED, ["sectors", "banks", "owners", "step", "race"]),
+    ("matmul_tiled", WITHOUT_A_BARRIER, ["sectors", "banks", "owners", "step", "race"]),
+    ("matmul_tiled", OUT_OF_STEP, ["sectors", "banks", "owners", "step"]),
+    ("matmul_tiled", WRITTEN_OUT, ["sectors", "banks", "owners"]),
+    ("matmul_tiled", WHOLE.replace("(A, B, C)", "(A, B"), []),
+    ("place_the_barriers", TASKS["place_the_barriers"].answer, ["sectors", "banks", "race"]),
+    ("sums_of_four", TASKS["sums_of_four"].answer, ["sectors", "banks"]),
+    ("load_tile", TASKS["load_tile"].answer, ["sectors", "banks"]),
+    ("naive_by_rows", TASKS["naive_by_rows"].answer, ["sectors", "owners"]),
+    ("add_ten", TASKS["add_ten"].answer, ["sectors"]),
+    ("add_ten", TASKS["add_ten"].given, []),
+    ("bank_of", TASKS["bank_of"].answer, []),
+], 2))  # fmt: skip
+def test_what_fits_is_offered(name: str, text: str, figures: list[str]) -> None:
+    assert offered(name, text) == figures
+
+
+@pytest.mark.parametrize("figure", few(["sectors", "banks", "owners", "step", "race"], 1))
+def test_each_is_drawn_of_the_answers_own_run(figure: str) -> None:
+    drawn = ask_of("figure", "matmul_tiled", WITHOUT_A_BARRIER, figure=figure)
+    assert drawn["ok"], drawn
+    assert 10_000 < len(drawn["html"].encode()) <= MAX_BYTES
+    assert "matmul_tiled" in drawn["html"] and "http" not in drawn["html"].replace(
+        "http://www.w3.org/", ""
+    )
+
+
+@pytest.mark.parametrize("name", ["load_tile", "one_tile_product"])
+def test_lines_of_what_the_course_adds_are_left_out(name: str) -> None:
+    html = ask_of("figure", name, TASKS[name].answer, figure="sectors")["html"]
+    assert "line 1000" not in html and "line 1,000" not in html
+
+
+@pytest.mark.slow
+def test_a_kernel_without_an_end_is_told_in_a_sentence() -> None:
+    text = TASKS["add_ten"].answer.rstrip() + "\n    while True:\n        out[0] = 1\n"
+    refused = ask_of("figure", "add_ten", text, figure="sectors")
+    assert not refused["ok"] and refused["said"] == (
+        "add_ten does not end, so there is no run to draw."
+    )
+    assert offered("add_ten", text) == []
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    refused = ask_of("figure", "matmul_tiled", WRITTEN_OUT, figure="step")
+    assert not refused["ok"] and "no such figure" in refused["said"]
+
+
+N, TILE = 8, 4
+
+
+@every_case(
+    "line",
+    [
+        "np.zeros(4)", "np.zeros((2, 3), np.float32)", "np.ones([2, 2], dtype=np.int32)",
+        "np.full((2, N), -1.5, dtype='float32')", "np.arange(10)", "np.arange(2, 9, 2.5)",
+        "np.arange(64, dtype=np.float32).reshape(N, 8)", "np.arange(6).reshape((2, -1)).T",
+        "np.linspace(0, 1, 5, dtype=np.float32)", "np.eye(3)", "np.eye(2, 3, dtype=np.float32)",
+        "np.array([[1, 2], [3, 4]], dtype=np.float64)", "np.random.default_rng(7).random((3, 3))",
+        "np.random.default_rng(7).random(3, dtype=np.float32)",
+        "np.random.default_rng(7).integers(0, 9, 5)", "np.random.default_rng(7).permutation(5)",
+        "np.random.default_rng(7).standard_normal((2, 2)).astype(np.float32)",
+        "np.random.default_rng(7).uniform(-1, 1, 4)", "np.arange(N * TILE) % 7 - 3",
+        "(np.arange(4) / 3).astype('float32')", "np.zeros(2**10)", "np.float32(2.5)", "3", "-0.5",
+        "np.uint8(200)", "np.ones(3, bool)", "np.zeros((1 << 3,))", "np.zeros(*[3])",
+        "np.sin(np.arange(9) / N)[::2]", "np.arange(TILE) @ np.ones((TILE, 2))", "max(N, TILE)",
+        "2 * np.pi * np.linspace(0, 1, 9)", "numpy.zeros(3, int)", "np.zeros((3,), np.float16)",
+    ],
+)  # fmt: skip
+def test_known_forms_are_what_numpy_makes(line: str) -> None:
+    names = {"np": np, "numpy": np, "N": N, "TILE": TILE}
+    expected = np.asarray(eval(line, names))
+    found = np.asarray(made(line, {"N": N, "TILE": TILE}))
+    assert found.dtype == expected.dtype and found.shape == expected.shape
+    assert np.array_equal(found, expected)
+
+
+@every_case(
+    ("line", "said"),
+    [
+        ("", "is not a Python expression"), ("np.zeros(", "is not a Python expression"),
+        ("x = np.zeros(3)", "is not a Python expression"),
+        ("open('/etc/passwd')", "open is not supported"),
+        ("__import__('os').system('ls')", "__import__ is not supported"),
+        ("np.load('x.npy')", "np.load is not supported"),
+        ("np.zeros(3).tofile('x')", "tofile is not supported"),
+        ("np.zeros.__globals__", "__globals__ is not supported"),
+        ("[each for each in (1, 2)]", "neither an array nor a number"),
+        ("zeros(3)", "Nothing is called zeros"), ("np.zeros(N)", "Nothing is called N"),
+        ("np.zeros(-1)", "A shape is"), ("np.zeros(2.5)", "A shape is"),
+        ("np.zeros(10**9)", "too large"), ("np.ones((2**11, 2**11))", "too large"),
+        ("np.arange(0, 1, 1e-300)", "too large"), ("np.eye(2**20)", "too large"),
+        ("np.linspace(np.zeros(99), 1, 2**20)", "but a number is needed"),
+        ("np.array([np.zeros(2**20)] * 9)", "too large"),
+        ("np.array([np.zeros(2**20), np.zeros(2**20)])", "too large"),
+        ("np.random.default_rng(0).integers(np.zeros((9999, 1)), np.ones(9999), ())", "too large"),
+        ("np.ones((2**20, 1)) + np.ones((1, 2**20))", "too large"), ("9**9**9", "too big"),
+        ("'abc'", "neither an array nor a number"), ("(1, 2)", "neither an array nor a number"),
+        ("np.random.default_rng(0)", "neither an array nor a number"),
+        ("np.zeros(3, dtype='U9')", "is not a known type"),
+        ("np.zeros(3, dtype=object)", "object is not supported"),
+        ("np.arange(6).reshape(4, 4)", "Python stops here: cannot reshape"),
+        ("np.zeros(3, nonsense=1)", "Python stops here"), ("1 / 0", "division by zero"),
+        ("sum(i for i in range(10**9))", "too many steps"), ("-" * 1999 + "1", "too deeply"),
+        ("1" * 3000, "too many"),
+    ],
+)  # fmt: skip
+def test_everything_else_is_refused_in_a_sentence(line: str, said: str) -> None:
+    with pytest.raises(Refused, match=said) as refused:
+        made(line)
+    assert str(refused.value).endswith(".")
