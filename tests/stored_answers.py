@@ -29,6 +29,10 @@ A file of tests/tasks changes the answers of a lesson's tasks in the same way. T
 the task, and the edits up to the one with a mark are a slip: the mark says what it must be told and
 at which line (with `(shows)`, the cause is another one), and goes from the text. A line that begins
 with `# ` is a comment.
+
+So do the files of tests/diagnosis; there a head names a base, too. Behind a mark's colon, or below
+it behind `? `, stand words that the message must hold, behind `?? ` those of the hint, and behind
+`?! ` such as the message must not hold. The code `passed` is that of an answer that is right.
 """
 
 import re
@@ -44,7 +48,10 @@ _HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
 _EXCHANGE = re.compile(
     r"~(?P<place>\d*) (?P<old>.+?)(?P<arrow> =>(?: (?P<new>.+?))?)?(?P<mark>  # <- .+)?"
 )
-_MARK = re.compile(r"\s*# <- (?P<code>[\w-]+).*")
+_MARK = re.compile(
+    r"\s*# <- (?P<code>[\w-]+)(?: \(seed (?P<seed>\d+)\))?"
+    r"(?P<flag> \([a-z ]+\))?(?:: (?P<says>.+))?.*"
+)
 _FUNCTION = re.compile(r"\n((?:@.*\n)*def )")
 NEXT = "@@"
 
@@ -89,6 +96,9 @@ class Slip(NamedTuple):
     text: str
     code: str
     line: int
+    seed: int
+    flag: str
+    says: list[str]  # with the `? `, `?? ` or `?! ` in front
 
 
 def slips_in(file: str, answers: Mapping[str, str]) -> dict[str, list[Slip]]:
@@ -96,18 +106,25 @@ def slips_in(file: str, answers: Mapping[str, str]) -> dict[str, list[Slip]]:
 
     Args:
         file: its text.
-        answers: the right one of each task.
+        answers: the right one of each task, and other bases.
     """
     found: dict[str, list[Slip]] = {}
-    for task, _, lines in _parts(file):
-        base, edits, found[task] = answers[task].splitlines(), [], []
+    for task, name, lines in _parts(file):
+        base, edits = answers[name or task].splitlines(), []
+        slips = found.setdefault(task, [])
         for edit in _edits(line for line in lines if not line.startswith("# ")):
+            if edit[0].startswith("?"):
+                slips[-1].says.append(edit[0])
+                continue
             edits.append(edit)
             if "# <- " in "".join(edit):
                 marked, edits = _changed(base, edits), []
-                [mark] = [each for each in enumerate(map(_MARK.search, marked), 1) if each[1]]
+                found_at = enumerate(map(_MARK.search, marked), 1)
+                [(line, mark)] = [(at, each) for at, each in found_at if each]
                 text = _MARK.sub("", "\n".join(marked)) + "\n"
-                found[task].append(Slip(text, mark[1]["code"], mark[0]))
+                says = ["? " + mark["says"]] if mark["says"] else []
+                flag = (mark["flag"] or "").strip(" ()")
+                slips.append(Slip(text, mark["code"], line, int(mark["seed"] or 0), flag, says))
     return found
 
 
@@ -222,7 +239,7 @@ def _edits(lines: Iterable[str]) -> Iterator[list[str]]:
         if edit:
             yield edit
         edit = []
-        if line[:1] == "~":
+        if line[:1] in ("~", "?"):
             yield [line]
         elif line != NEXT:
             raise UnreadableAnswers(f"a line of an edit begins with none of ~, +, -: {line!r}")

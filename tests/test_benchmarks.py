@@ -1,18 +1,15 @@
 """The benchmarks run, compare like with like, and never print a time for a wrong result."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from by_path import module_at
+from child import ROOT, python
 
 pytest.importorskip("numba")
 
-SCRIPT = Path(__file__).parents[1] / "benchmarks" / "emulator.py"
+SCRIPT = ROOT / "benchmarks" / "emulator.py"
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +33,7 @@ def test_the_kernels_are_right_and_free_of_findings(benchmark) -> None:
 
 @pytest.mark.long
 def test_the_quick_benchmark_runs_side_by_side() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SCRIPT), "--quick"],
-        env=os.environ | {"NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(SCRIPT, "--quick", NUMBA_DISABLE_PERFORMANCE_WARNINGS="1")
     rows = [line.split("|") for line in done.stdout.splitlines() if "everything" in line]
     assert len(rows) == 3
     for row in rows:
@@ -59,33 +49,16 @@ GROWTH = SCRIPT.with_name("emulator_growth.py")
 )
 def test_a_large_product_stays_under_a_gibibyte(size: int) -> None:
     """So does one of 1024, where one of 512 with a quarter of the elements takes a quarter."""
-    done = subprocess.run(
-        [sys.executable, str(GROWTH), "--matmul", str(size)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    run = json.loads(done.stdout)
+    run = json.loads(python(GROWTH, "--matmul", size).stdout)
     assert 3 * size**2 * 4 < run["peak"] < (1 << 30) * (size / 1024) ** 2
 
 
 @pytest.mark.slow
 def test_the_benchmark_of_a_class_runs() -> None:
-    script = SCRIPT.with_name("grading_class.py")
-    done = subprocess.run(
-        [sys.executable, str(script), "10", "--lessons", "00"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = python(SCRIPT.with_name("grading_class.py"), "10", "--lessons", "00")
     assert done.stdout.startswith("10 notebooks, 10 answers")
 
 
-pytest.importorskip("numba")
-
-ROOT = Path(__file__).parents[1]
 THIRTY = ROOT / "benchmarks" / "thirty_kernels.py"
 STORED = THIRTY.with_suffix(".json")
 
@@ -115,12 +88,5 @@ def test_the_page_shows_the_stored_run(thirty) -> None:
 
 @pytest.mark.slow
 def test_a_kernel_runs_beside_the_simulator() -> None:
-    done = subprocess.run(
-        [sys.executable, str(THIRTY), "--only", "Needleman"],
-        env=os.environ | {"NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    done = python(THIRTY, "--only", "Needleman", NUMBA_DISABLE_PERFORMANCE_WARNINGS="1")
     assert "| Needleman-Wunsch |" in done.stdout and "nan" not in done.stdout

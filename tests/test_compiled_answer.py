@@ -55,7 +55,7 @@ def test_a_tile_is_the_hot_loop_as_often_as_it_takes_and_what_stands_around_it()
     assert report_of(copy=True).over_a_tile(80) is None
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def passed():
     found = examine_source(TASK.id, ABOVE + TASK.answer, debug=True)
     assert found.passed

@@ -1,11 +1,10 @@
 """A mistake in an exercise's entry is told at once: the file, the line of the field, what to do."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from child import python
 from every_case import every_case
 
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
@@ -89,11 +88,7 @@ def test_every_command_says_the_line_of_the_field(tmp_path: Path) -> None:
         "sys.exit(cli.main(sys.argv[1:]))\n"
     )
     for command in (["grade", "x", "--out", "y"], ["release", "--out", "y"]):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *command], cwd=REPOSITORY, capture_output=True, text=True
-        )
-        assert done.returncode == 1
-        assert done.stderr == (
+        assert python("-c", code, *command, status=1).stderr == (
             f"matmul_naive.py, line {line}: matmul_naive: the points sum to 11, and every "
             "exercise has 10.\n"
         )

@@ -6,7 +6,7 @@ import pytest
 from counted_work import counted_calls
 from every_case import every_case
 from sampling import few, marks
-from stored_answers import UnreadableAnswers, read, wrong_answers, wrong_answers_to
+from stored_answers import UnreadableAnswers, read, wrong_answers
 
 
 def test_each_case_that_fails_is_named_and_the_others_run() -> None:
@@ -38,15 +38,12 @@ def work(turns: int) -> None:
         abs(number)
 
 
-def test_also_those_of_other_threads() -> None:
+def test_calls_are_counted_in_all_threads_and_held_to_their_bound():
     with counted_calls(10**6) as calls:
         thread = threading.Thread(target=work, args=(1000,))
         thread.start()
         thread.join()
     assert 1000 <= calls.count <= 1200
-
-
-def test_more_than_allowed_fails() -> None:
     with pytest.raises(AssertionError, match="calls, where 50 are allowed"), counted_calls(50):
         work(100)
 
@@ -61,30 +58,6 @@ again = 2  # <- wrong-index
 if first:
     again = 2
 """
-
-
-def test_an_edit_changes_the_lines_that_it_names() -> None:
-    file = (
-        BASE
-        + "\n=== other: _right\n first = 1\n-again = 2\n+again = 3\n@@\n if first:\n+    pass\n"
-    )
-    assert read(file) == {
-        "_right": "first = 1\nagain = 2  # <- wrong-index\n\nif first:\n    again = 2\n",
-        "other": "first = 1\nagain = 3\n\nif first:\n    pass\n    again = 2\n",
-    }
-
-
-def test_a_tilde_changes_a_part_of_a_line_or_marks_it() -> None:
-    file = f"""{BASE}
-=== other: _right
-~ if first => if not first  # <- timeout
-~ first = 1  # <- wrong-index
-~2 again = 2 =>
-~ again => once
-"""
-    assert read(file)["other"] == (
-        "first = 1  # <- wrong-index\nonce = 2\n\nif not first:  # <- timeout\n"
-    )
 
 
 @pytest.mark.parametrize(
@@ -105,11 +78,4 @@ def test_a_base_stands_above_and_a_name_once():
         read(f"{BASE}\n=== other: _wrong\n-first = 1\n")
     with pytest.raises(UnreadableAnswers, match="_right stands there twice"):
         read(f"{BASE}\n=== _right\n\nfirst = 1\n")
-    file = "=== other: right\n-first = 1\n+first = 2\n"
-    assert read(file, {"right": "first = 1\n"}) == {"other": "first = 2\n"}
-    found = wrong_answers()
-    assert not [name for _, name in found if name.startswith("_")]
-    assert {exercise for exercise, _ in found} >= {"mat_add", "attention"}
-    one = wrong_answers_to("matmul_tiled")
-    assert "cuda.syncthreads()" in one["first_barrier_missing"]
-    assert all(text == found["matmul_tiled", name] for name, text in one.items())
+    assert not [name for _, name in wrong_answers() if name.startswith("_")]

@@ -71,7 +71,7 @@ def test_forall_covers_every_element(launches) -> None:
         kernel.forall(-1)
 
 
-def test_arrays_go_to_the_device_and_back(launches) -> None:
+def test_arrays_go_to_the_device_and_back(launches):
     host = np.arange(12, dtype=np.float32).reshape(3, 4)
     device = cuda.to_device(host)
     host[0, 0] = 99
@@ -85,6 +85,13 @@ def test_arrays_go_to_the_device_and_back(launches) -> None:
     assert host[0, 0] == 99
     assert cuda.to_device(device) is device
     assert cuda.to_device(host, to=device) is device
+    device = cuda.to_device(np.arange(5.0))
+    assert [len(piece) for piece in device.split(2)] == [2, 2, 1]
+    first, *_ = device.split(3)
+    first.setitem(0, 7.0)
+    assert device.getitem(0) == device.bind(cuda.stream())[0] == 7
+    assert cuda.to_device(np.ones((1, 3, 1))).squeeze().shape == (3,)
+    assert device.flags["C_CONTIGUOUS"] and device.is_c_contiguous()
 
 
 def test_device_arrays_can_be_sliced_reshaped_and_transposed(launches) -> None:
@@ -139,7 +146,7 @@ def test_pinned_and_mapped_blocks(launches) -> None:
     assert host[0] == 5
 
 
-def test_streams_and_events(launches) -> None:
+def test_streams_are_run_awaited_and_recorded_by_events(launches):
     stream = cuda.stream()
     called = []
     stream.add_callback(lambda *arguments: called.append(arguments), "word")
@@ -156,6 +163,14 @@ def test_streams_and_events(launches) -> None:
     last.wait(stream)
     assert last.query()
 
+    async def copied() -> np.ndarray:
+        stream = cuda.stream()
+        device = cuda.to_device(np.arange(4), stream=stream)
+        assert await stream.async_done() is stream
+        return device.copy_to_host(stream=stream)
+
+    assert asyncio.run(copied()).tolist() == [0, 1, 2, 3]
+
 
 def test_no_time_is_invented_and_the_cell_goes_on(launches, capsys) -> None:
     device_array._say_once.cache_clear()
@@ -166,26 +181,6 @@ def test_no_time_is_invented_and_the_cell_goes_on(launches, capsys) -> None:
         assert math.isnan(took)
     (said,) = capsys.readouterr().out.splitlines()
     assert "cannot be timed here" in said
-
-
-def test_a_stream_can_be_awaited(launches) -> None:
-    async def copied() -> np.ndarray:
-        stream = cuda.stream()
-        device = cuda.to_device(np.arange(4), stream=stream)
-        assert await stream.async_done() is stream
-        return device.copy_to_host(stream=stream)
-
-    assert asyncio.run(copied()).tolist() == [0, 1, 2, 3]
-
-
-def test_the_rest_of_a_device_array(launches) -> None:
-    device = cuda.to_device(np.arange(5.0))
-    assert [len(piece) for piece in device.split(2)] == [2, 2, 1]
-    first, *_ = device.split(3)
-    first.setitem(0, 7.0)
-    assert device.getitem(0) == device.bind(cuda.stream())[0] == 7
-    assert cuda.to_device(np.ones((1, 3, 1))).squeeze().shape == (3,)
-    assert device.flags["C_CONTIGUOUS"] and device.is_c_contiguous()
 
 
 def test_an_array_may_be_wrapped_as_other_libraries_share_theirs(launches) -> None:
@@ -202,7 +197,7 @@ def test_an_array_may_be_wrapped_as_other_libraries_share_theirs(launches) -> No
     assert cuda.as_cuda_array(wrapped) is array
 
 
-def test_there_is_no_gpu_and_nobody_claims_one(launches, capsys) -> None:
+def test_there_is_no_gpu_and_of_a_device_only_what_all_have_is_told(launches, capsys):
     assert cuda.is_available() is False
     assert len(cuda.gpus) == 0
     assert list(cuda.gpus) == []
@@ -210,9 +205,6 @@ def test_there_is_no_gpu_and_nobody_claims_one(launches, capsys) -> None:
         cuda.gpus[0]
     assert cuda.detect() is False
     assert "emulator" in capsys.readouterr().out
-
-
-def test_of_a_device_only_what_is_the_same_on_all_is_told(launches) -> None:
     for device in (cuda.get_current_device(), cuda.select_device(0), cuda.current_context().device):
         assert (device.WARP_SIZE, device.MAX_THREADS_PER_BLOCK) == (32, 1024)
         assert device.name == b"emulator"

@@ -15,9 +15,7 @@ from course_lib.curriculum import EXERCISES, LESSONS, TASKS, Exercise, Task
 ROOT = Path(__file__).resolve().parents[1]
 # What a first attempt earns: right numbers on every shape; not what the exercise is about.
 FIRST_ATTEMPT = ("right", "bounds", "float32")
-# The exercises that lessons still give away, until those are written do-first: an exercise, and a
-# lesson. An entry that is no longer true has to go.
-GIVEN_AWAY: set[tuple[str, str]] = set()
+
 SHOWN, ASKED = course(ROOT)
 SLOW_ONE_IN = 6  # of those that are asked for; `--long` tries each of them
 
@@ -48,13 +46,12 @@ def earns_too_much(entry: Exercise, text: str) -> bool:
     ],
 )
 def test_no_function_of_a_lesson_answers_what_comes_later(asked):
-    known = {pair for pair in GIVEN_AWAY if pair[0] == asked.entry.id}
-    assert set(gifts(SHOWN, asked)) == known
+    assert not set(gifts(SHOWN, asked))
 
 
 def test_everything_that_is_asked_is_tried():
     placed = {each.entry.id for each in ASKED}
-    assert placed >= set(EXERCISES) and {name for name, _ in GIVEN_AWAY} <= placed
+    assert placed >= set(EXERCISES)
     assert {each.lesson for each in SHOWN} <= {each.number for each in LESSONS}
     assert [each.place for each in ASKED] == sorted(each.place for each in ASKED)
 

@@ -1,14 +1,12 @@
 """docs/own_kernels.md: its programs print what stands there, its tests fail with those words."""
 
 import linecache
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from child import python
 from every_case import every_case
 
 pytest.importorskip("numba.cuda")
@@ -21,15 +19,6 @@ PROGRAMS = re.findall(r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", PAG
 ((TESTS, REPORT),) = re.findall(
     r"```python\n([^`]*?)```\n\nthe report has\n\n```\n(.*?)```", PAGE, re.DOTALL
 )
-
-
-def run(folder: Path, *command: str) -> str:
-    """What a command prints that has the course on its path."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "400"}
-    done = subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    return done.stdout or done.stderr
 
 
 @every_case("number", range(2))
@@ -51,7 +40,8 @@ def test_every_program_is_run() -> None:
 def test_the_report_of_a_test_suite(tmp_path: Path) -> None:
     (tmp_path / "test_blocks.py").write_text(TESTS, encoding="utf-8")
     options = ("-p", "no:cacheprovider", "-p", "course_lib.pytest_plugin", "--cuda-emulate")
-    assert REPORT in run(tmp_path, "-m", "pytest", *options)
+    ran = python("-m", "pytest", *options, cwd=tmp_path, status=1, COLUMNS="400")
+    assert REPORT in ran.stdout
 
 
 def test_the_options_are_those_of_the_plugin() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from child import python
 from every_case import every_case
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -141,14 +142,14 @@ def test_locks_can_be_installed_on_top_of_each_other() -> None:
             assert not ours or str(each.specifier) in ours, each
 
 
+CHECK = ("-m", "check_jsonschema", "--builtin-schema")
+
+
 @pytest.mark.slow
 def test_workflows_are_valid() -> None:
     """All by one process: to start it takes three seconds."""
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
     classroom = REPOSITORY / ".github/classroom/grade.yml"
-    files = [*WORKFLOWS, classroom]
-    done = subprocess.run([*check, "vendor.github-workflows", *files], capture_output=True)
-    assert done.returncode == 0, done.stdout.decode()
+    python(*CHECK, "vendor.github-workflows", *WORKFLOWS, classroom)
 
 
 def test_workflows_run_the_commands_that_there_are() -> None:
@@ -209,11 +210,7 @@ def test_pre_commit_passes_on_the_repository(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_citation_is_valid() -> None:
-    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema"]
-    done = subprocess.run(
-        [*check, "vendor.citation-file-format", REPOSITORY / "CITATION.cff"], capture_output=True
-    )
-    assert done.returncode == 0, done.stdout.decode()
+    python(*CHECK, "vendor.citation-file-format", REPOSITORY / "CITATION.cff")
 
 
 def test_one_version_everywhere() -> None:

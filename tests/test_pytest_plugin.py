@@ -1,19 +1,16 @@
 """`pytest --cuda-emulate` on a small project: what passes, what fails, with which words."""
 
 import importlib.util
-import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from child import ROOT, python
 from every_case import every_case
 
 pytest.importorskip("numba.cuda")
 
-ROOT = Path(__file__).resolve().parents[1]
 
 KERNELS = """\
 import numpy as np
@@ -144,6 +141,10 @@ def test_endless():
 """
 
 
+COMMAND = ("-m", "pytest", "-p", "course_lib.pytest_plugin")
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 class Session(NamedTuple):
     """What a run of the project's tests said: the message of each test that failed, or None."""
 
@@ -153,14 +154,8 @@ class Session(NamedTuple):
 
 def run_pytest(folder: Path, *options: str) -> Session:
     """Run the tests in a folder by pytest, with this plugin and nothing else of the course."""
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT), "COLUMNS": "400", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"
-    }  # fmt: skip
-    command = [sys.executable, "-m", "pytest", "-p", "course_lib.pytest_plugin", "-q"]
-    options = ("--junitxml=all.xml", "-p", "no:cacheprovider", "--tb=short", *options)
-    done = subprocess.run(
-        [*command, *options], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    options = ("--junitxml=all.xml", "-p", "no:cacheprovider", "--tb=short", "-q", *options)
+    done = python(*COMMAND, *options, cwd=folder, status=None, COLUMNS="400", **ALONE)
     failures = {}
     for case in ET.parse(folder / "all.xml").iter("testcase"):
         message = None
@@ -241,13 +236,8 @@ def test_two_workers_tell_the_same_but_for_what_is_to_be_a_warning(project, emul
 
 @pytest.mark.slow
 def test_a_code_that_no_finding_has(project: Path) -> None:
-    command = [sys.executable, "-m", "pytest", "-p", "course_lib.pytest_plugin", "--cuda-emulate"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    done = subprocess.run(
-        [*command, "--cuda-emulate-warn=race"],
-        cwd=project, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    asked = [*COMMAND, "--cuda-emulate", "--cuda-emulate-warn=race"]
+    done = python(*asked, cwd=project, status=pytest.ExitCode.USAGE_ERROR, **ALONE)
     assert "--cuda-emulate-warn: No finding has the code race" in done.stderr
 
 

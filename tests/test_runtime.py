@@ -1,13 +1,12 @@
 """One notebook for every machine: start(), launches, refusals, and arguments from anywhere."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from child import python
 from sampling import few
 
 pytest.importorskip("numba")
@@ -18,7 +17,6 @@ from course_lib.host import probe, runtime
 from course_lib.host.arguments import HostArguments
 from course_lib.wording.errors import PlainError
 
-ROOT = Path(__file__).parents[1]
 BANNER = (
     "Emulator: no NVIDIA GPU here. Kernels run on the CPU, counts are exact, "
     "times are not measured."
@@ -131,7 +129,7 @@ def test_on_a_gpu_nothing_but_warnings_is_touched(monkeypatch, capsys) -> None:
     assert np.array_equal(c, a + b)
 
 
-def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
+def test_a_launch_leaves_its_profile_and_shows_a_race(capsys):
     course_lib.start()
     capsys.readouterr()
     a, b, c = pair()
@@ -142,9 +140,6 @@ def test_a_launch_computes_and_leaves_its_profile(capsys) -> None:
     assert profile.kernel_name == "add"
     assert profile.flops == c.size
     assert profile.global_load_bytes == 2 * c.nbytes
-
-
-def test_a_race_is_shown_even_where_the_numbers_are_right(capsys) -> None:
     course_lib.start()
     capsys.readouterr()
     shift_without_barrier[1, 64](np.zeros(64, np.float32))
@@ -224,35 +219,23 @@ OURS_FIRST = "import course_lib\ncourse_lib.start()\nfrom numba import cuda\n"
 NUMBA_FIRST = "from numba import cuda\nimport course_lib\ncourse_lib.start()\n"
 
 
-def python(code: str, **environment: str) -> list[str]:
-    """What a fresh Python prints, line by line."""
-    hidden = {"CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | hidden | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
+def printed(code: str, folder: Path, **around: str) -> list[str]:
+    """What a script prints where there is no GPU, line by line."""
+    script = folder / "lesson.py"
+    script.write_text(code)
+    return python(script, CUDA_VISIBLE_DEVICES="-1", **around).stdout.splitlines()
 
 
 @pytest.mark.parametrize("imports", few([OURS_FIRST, NUMBA_FIRST], 1), ids=["ours", "numba"])
 def test_import_order_does_not_matter(imports: str, tmp_path: Path) -> None:
-    script = tmp_path / "lesson.py"
-    script.write_text(imports + LAUNCH)
-    lines = python(f"import runpy; runpy.run_path({str(script)!r})")
-    assert len(lines) == 2
-    assert lines[0].startswith("Emulator")
-    assert lines[1] == "[2. 2. 2.]"
+    banner, line = printed(imports + LAUNCH, tmp_path)
+    assert banner.startswith("Emulator") and line == "[2. 2. 2.]"
 
 
 @pytest.mark.slow
 def test_numbas_simulator_is_never_used(tmp_path: Path) -> None:
-    script = tmp_path / "lesson.py"
-    script.write_text(NUMBA_FIRST + LAUNCH + "print(course_lib.last_profile().flops)\n")
-    lines = python(f"import runpy; runpy.run_path({str(script)!r})", NUMBA_ENABLE_CUDASIM="1")
+    code = NUMBA_FIRST + LAUNCH + "print(course_lib.last_profile().flops)\n"
+    lines = printed(code, tmp_path, NUMBA_ENABLE_CUDASIM="1")
     assert "NUMBA_ENABLE_CUDASIM" in lines[0]
     assert "is not used." in lines[0]
     assert lines[1:] == ["[2. 2. 2.]", "3"]
@@ -297,9 +280,7 @@ def summed(values, out):
 assert total(summed)(x) == 12 == cuda.reduce(lambda a, b: a + b)(x)
 print(x, y.copy_to_host(), cuda.is_available(), cuda.jit(device=True)(print).py_func is print)
 """
-    script = tmp_path / "lesson.py"
-    script.write_text(HIDE_NUMBA_CUDA + OURS_FIRST + LAUNCH + more)
-    lines = python(f"import runpy; runpy.run_path({str(script)!r})")
+    lines = printed(HIDE_NUMBA_CUDA + OURS_FIRST + LAUNCH + more, tmp_path)
     assert lines[0].startswith("Emulator: this Numba has no CUDA part.")
     assert lines[1:] == ["[2. 2. 2.]", "[4. 4. 4.] [8. 8. 8.] False True"]
 
@@ -322,7 +303,7 @@ def test_the_stand_in_leaves_nothing_behind(monkeypatch) -> None:
 
 def test_importing_the_course_is_quick_and_loads_nothing() -> None:
     code = "import sys, course_lib\nprint([m for m in ('numpy', 'numba') if m in sys.modules])"
-    assert python(code) == ["[]"]
+    assert python("-c", code).stdout == "[]\n"
 
 
 def test_the_promised_names() -> None:

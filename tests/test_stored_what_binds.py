@@ -33,7 +33,7 @@ def benchmark():
     return module_at(SCRIPT)
 
 
-def test_each_kernel_belongs_to_the_contestant_before_it(benchmark, capsys) -> None:
+def test_each_kernel_belongs_to_the_contestant_before_it(benchmark, capsys):
     found = benchmark.by_contestant(NCU)
     assert list(found) == ["tiled", "cuBLAS float32"]
     assert found["cuBLAS float32"]["gpu__time_duration.sum"] == 2_683_000
@@ -44,9 +44,6 @@ def test_each_kernel_belongs_to_the_contestant_before_it(benchmark, capsys) -> N
         "| tiled | 17.559 | 1978 | 16.28 | 10 |",
         "| cuBLAS float32 | 2.683 | 1976 | 3.40 | nan |",
     ]
-
-
-def test_what_is_stored_has_no_part_that_a_gpu_lacks(benchmark) -> None:
     found = benchmark.by_contestant(NCU)
     tiled = benchmark.as_stored(found["tiled"])
     assert tiled.pop("busy") == {"DRAM": 0.104}

@@ -1,6 +1,5 @@
 """numba-cuda-mlir in the place of numba.cuda: chosen where that is missing, and enough then."""
 
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,6 +7,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from child import python
 
 from course_lib.host import successor
 from course_lib.host.probe import ThisMachine, look
@@ -169,9 +169,6 @@ except course_lib.wording.errors.PlainError as refused:
 def test_a_lessons_cells_run_with_it_alone(tmp_path: Path) -> None:
     lesson = tmp_path / "lesson.py"
     lesson.write_text(LESSON, encoding="utf-8")
-    command = [sys.executable, WITHOUT_NUMBA, str(lesson)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    banner, refused = done.stdout.splitlines()
+    banner, refused = python(WITHOUT_NUMBA, lesson).stdout.splitlines()
     assert "numba-cuda-mlir" in banner and banner.endswith("is the compiler.")
     assert refused.startswith("numba.vectorize needs Numba, and here is only numba-cuda-mlir")

@@ -113,16 +113,13 @@ def test_missing_cupy_is_one_sentence_with_its_mend(monkeypatch):
     assert "pip install cupy-cuda12x" in sentence
 
 
-def test_the_median_is_kept_and_so_is_the_spread(gpu):
+def test_the_median_is_kept_with_its_spread_and_whether_launches_took_longer(gpu):
     result = time_it(gpu, samples=9)
     assert result.name == "matmul_naive"
     assert result.median_ms == pytest.approx(0.050)
     assert result.quartiles_ms == pytest.approx((0.050, 0.075))
     assert result.sm_clock_mhz == 1590
     assert not result.launch_bound
-
-
-def test_a_kernel_shorter_than_its_launch_is_said_to_be_so(gpu):
     gpu.gpu_seconds, gpu.host_seconds = 2e-6, 30e-6
     result = time_it(gpu)
     assert result.launch_bound

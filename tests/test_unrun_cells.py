@@ -1,12 +1,11 @@
 """A cell that is run before those above it says in one sentence what to do, in a real kernel."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+from child import python
 from nbclient import NotebookClient
 
 from course_lib.student import unrun_cells
@@ -66,11 +65,5 @@ def test_kernels_of_the_courses_own_environment_begin_with_it(tmp_path: Path) ->
         "from IPython.terminal.ipapp import TerminalIPythonApp as App\n"
         "App.launch_instance(['--no-banner', '-c', 'course_lib.start()'])"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path / "own")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    ran = python("-c", script, status=None, IPYTHONDIR=str(tmp_path / "own"))
     assert "run the cells above first" in ran.stdout + ran.stderr

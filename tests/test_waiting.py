@@ -1,14 +1,13 @@
 """Somebody waits for a launch: it gives up, can be interrupted, and what it says is shown."""
 
-import os
 import subprocess
-import sys
 import textwrap
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from child import python
 
 pytest.importorskip("numba")
 import numba
@@ -20,7 +19,6 @@ from course_lib.emulator.machine.load_store import LoadStoreUnit
 from course_lib.host import runtime
 from course_lib.wording.errors import LaunchRefused, LaunchStopped, PlainError
 
-ROOT = Path(__file__).parents[1]
 FEW = replace(emulator.INTERACTIVE, steps=5_000)
 
 
@@ -149,13 +147,7 @@ def interrupted(code: str, folder: Path) -> subprocess.CompletedProcess:
     """Run a script that gets Ctrl-C while its kernel runs; a clock ends what hangs."""
     script = folder / "script.py"
     script.write_text(INTERRUPTED.replace("{code}", textwrap.dedent(code)))
-    return subprocess.run(
-        [sys.executable, str(script)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    return python(script, status=None)
 
 
 @pytest.mark.parametrize("schedule", ["warps", pytest.param("lockstep", marks=pytest.mark.slow)])

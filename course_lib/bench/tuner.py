@@ -163,10 +163,14 @@ def _fastest(
     entries: Mapping[str, Entry], precision: str, sizes: Sequence[int]
 ) -> dict[str, float]:
     """The median of the fastest of cuBLAS's products at each size."""
-    theirs = [e for e in entries.values() if e.kind == "cuBLAS" and e.precision == precision]
+    theirs = [
+        entry
+        for entry in entries.values()
+        if entry.kind == "cuBLAS" and entry.precision == precision
+    ]
     found = {}
     for size in sizes:
-        cells = [cell for e in theirs if (cell := e.cell(size))]
+        cells = [cell for entry in theirs if (cell := entry.cell(size))]
         if cells:
             found[str(size)] = min(cell.median_ms for cell in cells)
     return found

@@ -326,7 +326,7 @@ class CodeWalker:
         if isinstance(source, Label | Special | Predicate):
             raise NotFollowed("a constant without an address")
         index = getattr(source, "index", None)
-        width = next((w for name, w in _WIDTHS if name in how), 4)
+        width = next((size for name, size in _WIDTHS if name in how), 4)
         if index is None and width >= 4:
             for above in range(width // 4):
                 lanes.put(to, lanes.word(source, above), above)

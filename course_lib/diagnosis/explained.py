@@ -197,7 +197,9 @@ class CauseSearch:
         known = self.known_lines(seen) if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
         errors = (error for trial in self.trials for error in trial.errors)
-        leaving = {e.line for e in errors if e.code == "out-of-bounds-write" and e.line}
+        leaving = {
+            error.line for error in errors if error.code == "out-of-bounds-write" and error.line
+        }
         lossy = self.launcher.limits.lossy_casts()
         lines = dict.fromkeys([*lossy, *known, *sorted(leaving), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}

@@ -104,30 +104,30 @@ def grid_of_threads(
     """
     if grid[0] * grid[1] > _MOST_BLOCKS:
         raise ValueError(f"{grid[0] * grid[1]} blocks are too many to draw; take a smaller grid.")
-    it = Cover(grid, block, shape, thread, x_is, first_warp)
-    cell = min(430 / it.widest, 326 / it.highest, 38)
+    cover = Cover(grid, block, shape, thread, x_is, first_warp)
+    cell = min(430 / cover.widest, 326 / cover.highest, 38)
     # A few rows leave the room below them empty: there stands the key, and they take all the width.
-    is_flat = cell * it.highest < _FLAT
+    is_flat = cell * cover.highest < _FLAT
     if is_flat:
-        cell = min(630 / it.widest, _FLAT / it.highest, 53)
-    board = Grid(_LEFT, 26, (it.highest, it.widest), cell)
+        cell = min(630 / cover.widest, _FLAT / cover.highest, 53)
+    board = Grid(_LEFT, 26, (cover.highest, cover.widest), cell)
     scene = Scene(720, board.bottom + 80 if is_flat else max(board.bottom + 14, 150))
-    _draw_cells(scene, board, it)
-    _draw_matrix(scene, board, it)
-    _draw_names(scene, board, it)
-    _draw_key(scene, board, is_flat, it)
+    _draw_cells(scene, board, cover)
+    _draw_matrix(scene, board, cover)
+    _draw_names(scene, board, cover)
+    _draw_key(scene, board, is_flat, cover)
     return draw_scene(
         scene,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
         f"over {shape[0]} × {shape[1]} elements",
-        _words(it),
+        _words(cover),
         f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
 
 
-def _draw_cells(scene: Scene, board: Grid, it: Cover) -> None:
+def _draw_cells(scene: Scene, board: Grid, cover: Cover) -> None:
     """Three regions: threads with an element, threads without one, elements without a thread."""
-    (across, down), (rows, columns) = it.extent, it.shape
+    (across, down), (rows, columns) = cover.extent, cover.shape
     inner_down, inner_across = min(down, rows), min(across, columns)
     for css, row, column, high, wide in (
         ("c-soft", 0, 0, inner_down, inner_across),
@@ -140,24 +140,24 @@ def _draw_cells(scene: Scene, board: Grid, it: Cover) -> None:
             scene.path(board.box(row, column, high, wide), f"{css} bare")
     if board.wide >= 10:
         scene.path(Grid(board.x, board.y, (down, across), board.wide).lattice(), "lattice")
-    wide, high = it.turned(it.block)
+    wide, high = cover.turned(cover.block)
     for row, column in np.ndindex(down // high, across // wide):
         scene.path(board.box(row * high, column * wide, high, wide), "stroke thick a")
 
 
-def _draw_names(scene: Scene, board: Grid, it: Cover) -> None:
+def _draw_names(scene: Scene, board: Grid, cover: Cover) -> None:
     """Each block's name, clear of the matrix's edge and of the thread's mark."""
-    wide, high = it.turned(it.block)
+    wide, high = cover.turned(cover.block)
     # A single low row of blocks has room for its names below.
-    is_low = high * board.wide < 60 and it.turned(it.grid)[1] == 1
-    for block_y, block_x in np.ndindex(it.grid[1], it.grid[0]):
-        across, down = it.turned((block_x, block_y))
+    is_low = high * board.wide < 60 and cover.turned(cover.grid)[1] == 1
+    for block_y, block_x in np.ndindex(cover.grid[1], cover.grid[0]):
+        across, down = cover.turned((block_x, block_y))
         x, y = across * wide, down * high
-        left, right = _larger_part(x, wide, it.shape[1])
-        top, bottom = _larger_part(y, high, it.shape[0])
+        left, right = _larger_part(x, wide, cover.shape[1])
+        top, bottom = _larger_part(y, high, cover.shape[0])
         middle = (top + bottom) / 2
-        if it.thread is not None and it.thread[0] == (block_x, block_y):
-            marked = it.element_of(it.thread)[0] + 0.5
+        if cover.thread is not None and cover.thread[0] == (block_x, block_y):
+            marked = cover.element_of(cover.thread)[0] + 0.5
             if abs(marked - middle) * board.wide < 24:  # the name makes room for the mark
                 middle = (middle + (top if marked >= middle else bottom)) / 2
         column = x + wide / 2 if is_low else (left + right) / 2
@@ -175,62 +175,64 @@ def _larger_part(first: int, size: int, edge: int) -> Pair:
     return (first, edge) if edge - first >= last - edge else (edge, last)
 
 
-def _draw_matrix(scene: Scene, board: Grid, it: Cover) -> None:
+def _draw_matrix(scene: Scene, board: Grid, cover: Cover) -> None:
     """The edge of the matrix, warp 0 of block (0, 0), and the thread that is picked out."""
-    rows, columns = it.shape
+    rows, columns = cover.shape
     scene.path(board.box(0, 0, rows, columns), "outline")
     scene.text(*board.corner(-6 / board.wide, columns / 2), counted(columns, "column"), "small",
                "middle")  # fmt: skip
     x, y = board.corner(rows / 2, 0)
     scene.text(x - 8, y + 4, counted(rows, "row"), "small", "end")
-    if it.first_warp:
+    if cover.first_warp:
         margin = 0.2 if board.wide >= 10 else 0.0
         side = (1 - 2 * margin) * board.wide
-        for lane in range(min(WARP_SIZE, it.block[0] * it.block[1])):
-            row, column = it.element_of(((0, 0), (lane % it.block[0], lane // it.block[0])))
+        for lane in range(min(WARP_SIZE, cover.block[0] * cover.block[1])):
+            row, column = cover.element_of(
+                ((0, 0), (lane % cover.block[0], lane // cover.block[0]))
+            )
             scene.rect(*board.corner(row + margin, column + margin), side, side, "lit thin")
-    if it.thread is not None:
-        scene.path(board.box(*it.element_of(it.thread)), "trouble")
+    if cover.thread is not None:
+        scene.path(board.box(*cover.element_of(cover.thread)), "trouble")
 
 
-def _draw_key(scene: Scene, board: Grid, is_flat: bool, it: Cover) -> None:
+def _draw_key(scene: Scene, board: Grid, is_flat: bool, cover: Cover) -> None:
     """What the colours mean, one below the other, or side by side; then how the marked thread
     finds its element."""
     x, y = (board.x, board.bottom + 46) if is_flat else (board.right + 28, 36)
     entries = [("c-soft", "a thread with an element")]
-    if it.first_warp:
+    if cover.first_warp:
         entries.append(("lit thin", "the first warp's lanes"))
-    if it.idle:
-        entries.append((_IDLE, f"{it.idle} threads out of range:\nthe guard stops them"))
-    if it.missed:
-        entries.append((_MISSED, f"{it.missed} elements that\nno thread computes"))
+    if cover.idle:
+        entries.append((_IDLE, f"{cover.idle} threads out of range:\nthe guard stops them"))
+    if cover.missed:
+        entries.append((_MISSED, f"{cover.missed} elements that\nno thread computes"))
     x, y = scene.key(x, y, entries, across=is_flat)
-    if it.thread is None:
+    if cover.thread is None:
         return
-    words = f"thread {it.thread[1]}\nof block {it.thread[0]}"
+    words = f"thread {cover.thread[1]}\nof block {cover.thread[0]}"
     scene.key(x, y, [("trouble", words)])
-    row, column = it.element_of(it.thread)
-    inside = row < it.shape[0] and column < it.shape[1]
+    row, column = cover.element_of(cover.thread)
+    inside = row < cover.shape[0] and column < cover.shape[1]
     verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
-    lines = (*it.arithmetic(it.thread), verdict)
+    lines = (*cover.arithmetic(cover.thread), verdict)
     y += 4 if is_flat else 44
     scene.lines(x + (165 if is_flat else 0), y, lines)
     scene.height = max(scene.height, y + 48)
 
 
-def _words(it: Cover) -> str:
-    way = "along a row" if it.x_is == "column" else "down a column"
-    warp = f", so the first warp runs {way}" if it.first_warp else ""
+def _words(cover: Cover) -> str:
+    way = "along a row" if cover.x_is == "column" else "down a column"
+    warp = f", so the first warp runs {way}" if cover.first_warp else ""
     text = (
-        f"A grid of {it.grid[0]} by {it.grid[1]} blocks, each of {it.block[0]} by {it.block[1]} "
-        f"threads, over a matrix of {it.shape[0]} by {it.shape[1]} elements; threadIdx.x is the "
-        f"{it.x_is}{warp}. "
+        f"A grid of {cover.grid[0]} by {cover.grid[1]} blocks, each of {cover.block[0]} by "
+        f"{cover.block[1]} threads, over a matrix of {cover.shape[0]} by {cover.shape[1]} "
+        f"elements; threadIdx.x is the {cover.x_is}{warp}. "
     )
-    idle = f"{it.idle} threads are out of range: the guard stops them."
-    text += idle if it.idle else "No thread is idle."
-    if it.missed:
-        text += f" {it.missed} elements have no thread."
-    if it.thread is not None:
-        told = ", ".join(it.arithmetic(it.thread)).replace("·", "times")
-        text += f" Thread {it.thread[1]} of block {it.thread[0]}: {told}."
+    idle = f"{cover.idle} threads are out of range: the guard stops them."
+    text += idle if cover.idle else "No thread is idle."
+    if cover.missed:
+        text += f" {cover.missed} elements have no thread."
+    if cover.thread is not None:
+        told = ", ".join(cover.arithmetic(cover.thread)).replace("·", "times")
+        text += f" Thread {cover.thread[1]} of block {cover.thread[0]}: {told}."
     return text

@@ -11,6 +11,7 @@ of k of a tile that several workers share (`course_lib.kernels.split_tiles`).
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,8 +102,9 @@ def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
 def shared_tiles(work: list[list[WorkPiece]]) -> np.ndarray:
     """The tiles that several workers share, (tiles, 4) uint32: see `split_tiles.make_adding`."""
     numbers: dict[tuple[int, int], list[int]] = {}
-    for part in (piece for pieces in work for piece in pieces if piece.number != WHOLE):
-        numbers.setdefault((part.top, part.left), []).append(part.number)
+    for piece in chain.from_iterable(work):
+        if piece.number != WHOLE:
+            numbers.setdefault((piece.top, piece.left), []).append(piece.number)
     rows = [(*at, min(those), len(those)) for at, those in numbers.items()]
     return np.array(rows, "uint32").reshape(-1, 4)
 

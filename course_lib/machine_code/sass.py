@@ -144,7 +144,11 @@ def hot_loop(code: Disassembly) -> tuple[Instruction, ...]:
     found = max(everything, key=weight, default=None)
     while found:
         most = max(1, weight(found)[0])
-        inner = [e for e in everything if e.members < found.members and 2 * weight(e)[0] >= most]
+        inner = [
+            loop
+            for loop in everything
+            if loop.members < found.members and 2 * weight(loop)[0] >= most
+        ]
         if not inner:
             break
         found = max(inner, key=weight)

@@ -159,7 +159,9 @@ class Measurements:
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes at which something was measured."""
-        return tuple(sorted({c.size for e in self.entries for c in e.cells if c.samples_ms}))
+        return tuple(
+            sorted({cell.size for entry in self.entries for cell in entry.cells if cell.samples_ms})
+        )
 
     @property
     def label(self) -> str:
@@ -208,12 +210,16 @@ class Measurements:
     def speeds(self, size: int = 4096, precisions: Iterable[str] = ("float32",)) -> Speeds:
         """The rungs' speeds at one size, with the label that they must keep."""
         wanted = set(precisions)
-        rungs = [e for e in self.entries if e.kind == "rung" and e.precision in wanted]
+        rungs = [
+            entry for entry in self.entries if entry.kind == "rung" and entry.precision in wanted
+        ]
         return Speeds(
             label=f"{self.label}, {size} x {size} x {size}",
             origin="measured",
-            gflops={e.name: c.gflops for e in rungs if (c := e.cell(size))},
-            of_cublas={e.name: s for e in rungs if (s := self.share_of_cublas(e, size))},
+            gflops={entry.name: cell.gflops for entry in rungs if (cell := entry.cell(size))},
+            of_cublas={
+                entry.name: share for entry in rungs if (share := self.share_of_cublas(entry, size))
+            },
         )
 
     def _cells(

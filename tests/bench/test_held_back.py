@@ -53,17 +53,14 @@ def test_the_fast_ones_run_alone_at_one_size():
     assert not found.entry("naive").sustained and not found.entry("tiled", "twin").sustained
     read = measurements.parse(found.as_json()).entry("tensor_core_bf16")
     assert read.sustained == held.sustained and read.at_power_limit
+    device = Hot()
+    assert look(device, seconds=0) == (canned(), []) and not device.asked
 
 
 def test_a_failure_costs_nothing_that_was_measured():
     found, notes = look(Hot(fails="tensor_core_bf16"))
     assert notes == ["tensor_core_bf16 could not be kept running: the GPU is gone"]
     assert [each.cells for each in found.entries] == [each.cells for each in canned().entries]
-
-
-def test_without_seconds_nothing_happens():
-    device = Hot()
-    assert look(device, seconds=0) == (canned(), []) and not device.asked
 
 
 def an_nvml(**answers: int) -> Nvml:

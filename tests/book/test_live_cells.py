@@ -24,13 +24,20 @@ def told(root: Path) -> dict:
     return json.loads(re.search(r"^const SITE = (\{.*\});", worker, re.MULTILINE)[1])
 
 
-def test_every_asset_lies_in_the_folder_and_the_service_worker_above_the_pages(site) -> None:
+def test_every_asset_lies_in_the_folder_and_asks_nobody(site):
     root, folder = site
     names = {each.name for each in folder.iterdir()}
     assets = {each.name for each in live_cells.ASSETS.iterdir()} - {"service-worker.js"}
     assert names == assets | {"course.tar.gz", "site.js", "site.json"}
     assert told(root)["version"] == folder.name.removeprefix("live-")
     assert "--ml-paper" in (folder / "live.css").read_text(), "the theme's colours are in it"
+    _, folder = site
+    for path in folder.glob("*.js"):
+        if path.name not in ("codemirror.js", "site.js"):
+            assert re.findall(r"https?://[^\s/\"'`;]+", path.read_text()) in (
+                [],
+                ["http://localhost:8000."],
+            ), path.name
 
 
 def test_the_folder_s_name_changes_with_what_is_in_it(site, monkeypatch, tmp_path) -> None:
@@ -61,13 +68,3 @@ def test_a_site_can_hold_pyodide_itself(site, tmp_path) -> None:
     assert (folder / known["numpy"]).read_text() == "wheel"
     assert (root / told(root)["pyodide"] / "pyodide.mjs").exists()
     assert told(root)["version"] == known["version"] != folder.name.removeprefix("live-")
-
-
-def test_nothing_asks_a_registry_or_another_address(site) -> None:
-    _, folder = site
-    for path in folder.glob("*.js"):
-        if path.name not in ("codemirror.js", "site.js"):
-            assert re.findall(r"https?://[^\s/\"'`;]+", path.read_text()) in (
-                [],
-                ["http://localhost:8000."],
-            ), path.name

@@ -1,11 +1,9 @@
 """A release for an exam: no hints, and a check that says whether, and not why."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from child import python
 
 from course_lib.building.notebook import read, source
 from course_lib.commands import release
@@ -48,10 +46,7 @@ def test_the_exercises_of_an_exam_hold_no_hints(exam_copy: Path) -> None:
 def test_a_check_says_whether_and_not_why(exam_copy: Path) -> None:
     script = exam_copy / "try.py"
     script.write_text(ASKED + TRIED.format(start=0) + TRIED.format(start=1))
-    environment = {**os.environ, "PYTHONPATH": str(exam_copy)}
-    ran = subprocess.run(
-        [sys.executable, script], cwd=exam_copy, env=environment, capture_output=True, text=True
-    )
+    ran = python(script, cwd=exam_copy, status=None, PYTHONPATH=str(exam_copy))
     said = [exam.WHY_NOT, "matmul_naive: right", "matmul_naive: not right"]
     assert ran.stdout.splitlines() == said
     assert ran.stderr.splitlines()[-1].endswith(f"matmul_naive is not right. {exam.WHY_NOT}")

@@ -1,14 +1,12 @@
 """Headings, setup cells, links and the README's table come from the registry and the address."""
 
 import dataclasses
-import os
 import shutil
-import subprocess
 import sys
 import types
-from pathlib import Path
 
 import pytest
+from child import ROOT, python
 from IPython.core.inputtransformer2 import TransformerManager
 from sampling import few
 
@@ -16,8 +14,6 @@ from course_lib.building.generated import setup_cell, with_generated_cells
 from course_lib.building.notebook import BuildError, code, markdown, source
 from course_lib.building.project import Project
 from course_lib.curriculum import PATHFINDER
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -69,11 +65,8 @@ def test_a_lesson_without_the_course_ends_in_a_sentence(course, placed, ref, sen
     # The course may be installed where this runs, so the cell asks for one that nowhere is.
     project = dataclasses.replace(placed, ref=ref) if ref else course
     text = source(setup_cell(project)).replace("course_lib", "course_lib_of_nobody")
-    command = [sys.executable, "-m", "IPython", "--colors=NoColor", "-c", text]
-    alone = os.environ | {"IPYTHONDIR": str(tmp_path)}
-    ran = subprocess.run(
-        command, cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
-    )
+    asked = ("-m", "IPython", "--colors=NoColor", "-c", text)
+    ran = python(*asked, cwd=tmp_path, status=None, IPYTHONDIR=str(tmp_path))
     said = ran.stdout + ran.stderr
     assert f"import course_lib_of_nobody  # {sentence}\n" in said
     assert said.strip().endswith("No module named 'course_lib_of_nobody'")
@@ -84,16 +77,12 @@ def test_setup_finds_the_library_of_a_checkout(course, folder, tmp_path):
     library = tmp_path / "course_lib"
     library.mkdir()
     (library / "__init__.py").write_text("def start(lesson=''):\n    print('from the checkout')\n")
-    assert run_beside_pathfinder(course, tmp_path / folder).stdout == "from the checkout\n"
-
-
-def run_beside_pathfinder(course: Project, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a setup cell in a folder that holds, beside it, what every folder of notebooks holds."""
-    folder.mkdir(parents=True)
-    shutil.copy(ROOT / "notebooks" / PATHFINDER, folder)
+    place = tmp_path / folder
+    place.mkdir(parents=True)
+    shutil.copy(ROOT / "notebooks" / PATHFINDER, place)  # as in every folder of notebooks
     # -E and -S: neither PYTHONPATH nor an installed copy of the course helps.
-    command = [sys.executable, "-E", "-S", "-c", source(setup_cell(course))]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    ran = python("-E", "-S", "-c", source(setup_cell(course)), cwd=place)
+    assert ran.stdout == "from the checkout\n"
 
 
 def generate(project, cells, folder="notebooks"):

@@ -1,13 +1,12 @@
 """A course of one's own: its file decides what is released, made into a book, and graded."""
 
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from child import python
 from every_case import every_case
 
 from course_lib.book.site import front_page
@@ -176,9 +175,7 @@ def test_its_lessons_run(tmp_path: Path) -> None:
     )
     out = tmp_path / "out"
     assert command.main(["--out", str(out), "--settings", str(tmp_path / "course.toml")]) == 0
-    run = [sys.executable, "-m", "course_lib.cli", "run", "05", "07"]
-    done = subprocess.run(run, cwd=out, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    python("-m", "course_lib.cli", "run", "05", "07", cwd=out, PYTHONPATH=str(out))
 
 
 def test_grades_follow_the_order_of_the_file(tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ import io
 import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
+from child import python
 from sampling import few
 
 from course_lib.building import release
@@ -244,31 +243,18 @@ def test_nothing_has_to_be_installed_to_make_a_release(tmp_path: Path) -> None:
     program = (
         "import sys; from course_lib.commands.release import main; sys.exit(main(sys.argv[1:]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", program, "--out", str(tmp_path / "out"), "--lessons", "00"],
-        cwd=REPOSITORY, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    python("-S", "-c", program, "--out", tmp_path / "out", "--lessons", "00")
     assert (tmp_path / "out" / "notebooks" / "00_start_here.ipynb").is_file()
 
 
 @pytest.mark.slow
 def test_it_works_on_its_own(tmp_path: Path) -> None:
     """What course.py would start once everything is installed."""
-    write_folder(made("00-07"), tmp_path / "course")
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "course")}
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-P", *arguments],
-            cwd=tmp_path / "course", env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
+    course = tmp_path / "course"
+    write_folder(made("00-07"), course)
+    call = partial(python, "-P", cwd=course, PYTHONPATH=str(course))
     front_door = call("course.py", "--help")
     assert "grade" not in front_door.stdout and "doctor" in front_door.stdout
-    done = call("-m", "course_lib.cli", "run", "00")
-    assert done.returncode == 0 and "1 of 1 ran to the end" in done.stdout, (
-        done.stdout + done.stderr
-    )
-    missing = call("-m", "course_lib.cli", "grade")
-    assert missing.returncode == 2 and "no command 'grade'" in missing.stderr
+    assert "1 of 1 ran to the end" in call("-m", "course_lib.cli", "run", "00").stdout
+    missing = call("-m", "course_lib.cli", "grade", status=2)
+    assert "no command 'grade'" in missing.stderr

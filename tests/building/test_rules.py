@@ -7,22 +7,13 @@ from every_case import every_case
 from lesson_rules.quick_checks import quiz_rules
 from lesson_rules.rules import (
     common_rules,
-    exercise_rules,
     is_empty,
     lesson_rules,
     solution_rules,
     words,
 )
 
-from course_lib.building.notebook import (
-    canonical,
-    code,
-    exercise_of,
-    markdown,
-    new,
-    source,
-    without_outputs,
-)
+from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.outputs import blemishes
 from course_lib.curriculum import TASKS, lesson
 from course_lib.questions import predictions, quick_checks
@@ -32,14 +23,12 @@ def by_id(notebook, name):
     return next(cell for cell in notebook["cells"] if cell["id"] == name)
 
 
-def test_good_notebooks_keep_every_rule(course, lesson_notebook, solution_notebook):
-    first = course.lessons[0]
+def test_good_notebooks_keep_every_rule(course, second, lesson_notebook, solution_notebook):
     assert list(common_rules(lesson_notebook)) == []
     assert list(common_rules(solution_notebook)) == []
-    assert list(lesson_rules(lesson_notebook, first)) == []
-    assert list(solution_rules(solution_notebook, first)) == []
-    exercise = without_outputs(canonical(new(exercise_of(solution_notebook))))
-    assert list(exercise_rules(exercise, solution_notebook)) == []
+    assert list(lesson_rules(do_first(), second)) == []
+    assert list(lesson_rules(lesson_notebook, course.lessons[0])) == ["it places no task"]
+    assert list(solution_rules(solution_notebook, course.lessons[0])) == []
 
 
 LONG = "\n".join(f"x{i} = {i}" for i in range(13))
@@ -112,10 +101,13 @@ def test_a_damaged_do_first_lesson_is_named(second, damage, why):
     assert why in complaint
 
 
-def test_an_empty_cell_is_told_from_one_that_helps():
+def test_words_are_what_is_read_and_code_is_what_helps():
     assert is_empty('@cuda.jit\ndef f(x):\n    """Says."""\n    ...  # one line')
     assert is_empty("# write a kernel")
     assert not is_empty("def f(x):\n    i = cuda.grid(1)\n    ...")
+    assert words("See [lesson 03](../notebooks/03_coalescing.ipynb), now: 2 * 3.") == 6
+    assert words("```\nx = 1\n```\ntwo words") == 2
+    assert words("<details><summary>Hint 1</summary></details>") == 2
 
 
 def change(name, old, new):
@@ -148,24 +140,6 @@ def test_a_damaged_solution_is_named(course, solution_notebook, damage, why):
     damage(solution_notebook)
     complaints = list(solution_rules(solution_notebook, course.lessons[0]))
     assert len(complaints) == 1 and why in complaints[0]
-
-
-@pytest.mark.parametrize(("damage", "why"), [
-    (change("statement", "Add", "Subtract"), "cell statement is not what"),
-    (drop("hint-3"), "6 cells instead of the solution's 7"),
-    (change("answer", "# your code here", "# yours"), "takes more than adding lines"),
-    (lambda notebook: by_id(notebook, "check").update(execution_count=2), "without outputs"),
-])  # fmt: skip
-def test_a_damaged_exercise_is_named(solution_notebook, damage, why):
-    exercise = without_outputs(canonical(new(exercise_of(solution_notebook))))
-    damage(exercise)
-    assert any(why in complaint for complaint in exercise_rules(exercise, solution_notebook))
-
-
-def test_words_are_what_is_read():
-    assert words("See [lesson 03](../notebooks/03_coalescing.ipynb), now: 2 * 3.") == 6
-    assert words("```\nx = 1\n```\ntwo words") == 2
-    assert words("<details><summary>Hint 1</summary></details>") == 2
 
 
 def asking(*names, tag="quiz"):

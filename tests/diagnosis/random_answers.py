@@ -47,7 +47,7 @@ def soup(draw: random.Random, words: int) -> str:
     return " ".join(draw.choice(WORDS) for _ in range(words))
 
 
-def kernel(draw: random.Random, exercise: str) -> str:
+def random_kernel(draw: random.Random, exercise: str) -> str:
     """A function of the exercise's name with a random body; nearly always valid Python."""
     body = Body(draw, PARAMETERS[exercise].split(", "))
     lines = body.block(3, 4 + draw.randrange(8))

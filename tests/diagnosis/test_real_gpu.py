@@ -7,9 +7,11 @@ import pytest
 from sampling import marks
 
 from course_lib.answer_text.context import our_kernel
+from course_lib.checking import Answer, examine
 from course_lib.curriculum import TASKS, Launch, Task
 from course_lib.diagnosis import real_gpu
 from course_lib.emulator import emulate
+from course_lib.host import runtime
 from course_lib.problems import described as described_problem
 from course_lib.problems import table
 from course_lib.problems.inputs import make_inputs
@@ -131,3 +133,17 @@ def test_the_answer_to_a_task_is_right_there(task: Task, monkeypatch: pytest.Mon
         return task.launch(problem.answer(*make_inputs(problem, case, 0))[0].shape)
 
     assert not real_gpu.try_on_gpu(None, problem, launch, 0, run, kernel.parameters)
+
+
+@pytest.mark.parametrize(("can_copy", "launches"), [(True, 1), (False, 0)])
+def test_a_gpu_without_asynchronous_copies_is_not_asked(monkeypatch, can_copy, launches):
+    ran = []
+    answer = our_kernel(TASKS["async_buffers"])
+    made = Answer(answer, answer, lambda *_: ran.append(1))
+    monkeypatch.setattr("course_lib.checking._answer_of_object", lambda _: made)
+    monkeypatch.setattr(
+        "course_lib.diagnosis.examination.try_on_gpu", lambda *given: given[4]() or []
+    )
+    monkeypatch.setattr(runtime, "can_copy_asynchronously", lambda: can_copy)
+    assert examine("async_buffers", answer, debug=True).passed
+    assert len(ran) == launches

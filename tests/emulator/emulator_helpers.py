@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,3 +96,14 @@ def on_numbas_simulator(*arguments: str, text: str = "") -> str:
         pytest.skip("this Numba has no simulator")
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
+
+
+def some_or_many(some: int, many: int, few: int = 0) -> list[Any]:
+    """The values of a test's parameter `count`, with the marks of the sets that they belong to."""
+    if os.environ.get("HYPOTHESIS_PROFILE") == "nightly":
+        some = many
+    marked = [
+        pytest.param(some, marks=pytest.mark.slow),
+        pytest.param(many, marks=pytest.mark.long),
+    ]
+    return [few, *marked] if few else marked

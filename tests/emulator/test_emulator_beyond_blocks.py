@@ -60,24 +60,6 @@ def k(lock, total):
         cuda.threadfence()
         cuda.atomic.exch(lock, 0, 0)
 """
-LOCK_IN_FUNCTIONS = """
-@cuda.jit(device=True)
-def acquire(lock):
-    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-        pass
-    cuda.threadfence()
-
-@cuda.jit(device=True)
-def release(lock):
-    cuda.threadfence()
-    cuda.atomic.exch(lock, 0, 0)
-
-def k(lock, total):
-    if cuda.threadIdx.x == 0:
-        acquire(lock)
-        total[0] += 1
-        release(lock)
-"""
 LOCK_OF_WARPS = """
 def k(total):
     lock = cuda.shared.array(1, int32)
@@ -141,22 +123,6 @@ def k(flag, a):
         cuda.threadfence()
         cuda.atomic.exch(flag, b, 1)
 """
-HANDED_ON = """
-def k(flag, a, out):
-    b = cuda.blockIdx.x
-    if cuda.threadIdx.x == 0:
-        if b == 0:
-            a[0] = 7
-            cuda.threadfence()
-            cuda.atomic.exch(flag, 0, 1)
-        else:
-            while cuda.atomic.add(flag, b - 1, 0) == 0:
-                pass
-            cuda.threadfence()
-            out[b] = a[0]
-            cuda.threadfence()
-            cuda.atomic.exch(flag, b, 1)
-"""
 EVERY_THREAD_FENCES = """
 def k(count, a, out):
     i = cuda.grid(1)
@@ -182,14 +148,12 @@ RIGHT = {
     "a lock for each cell": (
         LOCK_PER_CELL, 2, lambda: [zeros(4), zeros(4), np.ones(2 * N, np.int32)], [32] * 4),
     "a lock for blocks": (LOCK_OF_BLOCKS, 16, lambda: [zeros(1), zeros(1)], [16]),
-    "a lock in functions": (LOCK_IN_FUNCTIONS, 16, lambda: [zeros(1), zeros(1)], [16]),
     "a lock for warps": (LOCK_OF_WARPS, 3, lambda: [zeros(3)], [2, 2, 2]),
     "a barrier of one's own": (OWN_GRID_BARRIER, 4, lambda: [zeros(1), zeros(4 * N), zeros(4 * N)],
         np.arange(4 * N)[::-1]),
     "the last block": (LAST_BLOCK, 8, lambda: [zeros(1), zeros(8), zeros(1), numbers(8 * N)],
         [numbers(8 * N).sum()]),
     "a chain of flags": (CHAIN, 8, lambda: [zeros(8), numbers(8)], numbers(8).cumsum()),
-    "handed on by others": (HANDED_ON, 8, lambda: [zeros(8), zeros(1), zeros(8)], [0, *[7] * 7]),
     "every thread fences": (EVERY_THREAD_FENCES, 4,
         lambda: [np.zeros(1, np.uint32), zeros(4 * N), zeros(4 * N)], np.arange(4 * N)[::-1]),
 }  # fmt: skip

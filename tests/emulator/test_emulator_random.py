@@ -7,8 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, run, run_clean
-from how_many import some_or_many
+from emulator_helpers import as_program, codes, run, run_clean, some_or_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_blocks import BLOCKS, THREADS, BlockKernel, block_kernels, expected, inputs, outputs

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 import random_blocks
 import random_kernels
-from emulator_helpers import as_program, launch, on_numbas_simulator
-from how_many import some_or_many
+from emulator_helpers import as_program, launch, on_numbas_simulator, some_or_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_blocks import BINS, BLOCKS, THREADS, Block, BlockKernel, BlockMaker

@@ -26,7 +26,7 @@ def test_twin_is_clean(name: str) -> None:
 
 
 def test_the_catalogue_is_large_and_each_entry_sets_its_mistake_apart() -> None:
-    assert len(NAMED) >= 60
+    assert len(NAMED) >= 50
     for family, hazards in CATALOGUE.items():
         names = [each.name for each in hazards]
         assert len(set(names)) == len(names), family

@@ -24,13 +24,10 @@ import test_explore as roofs  # noqa: E402
 import test_tiles_in_time as softmax  # noqa: E402
 import test_watch as watched  # noqa: E402
 from kernels_to_watch import PLAIN, TILED, flat, kernel  # noqa: E402
-from test_gallery import GALLERY, one_tile  # noqa: E402
+from test_gallery import GALLERY, from_runs, own_answer  # noqa: E402
 
 from course_lib import figures  # noqa: E402
-from course_lib.answer_text.context import our_kernel, used_by  # noqa: E402
 from course_lib.curriculum import TASKS  # noqa: E402
-from course_lib.emulator import load_program, names_around  # noqa: E402
-from course_lib.registry.kinds import TileKind  # noqa: E402
 
 Draw = Callable[[], Any]
 
@@ -89,33 +86,18 @@ def _runs() -> Iterator[tuple[str, Draw]]:
     race = conftest.launch(conftest.matmul_without_first_barrier, 32, 32, 32, (16, 16))
     rows = conftest.launch(conftest.matmul_rows, 32, 32, 8, (32, 32))
     ragged = conftest.launch(conftest.matmul_rows, 3, 5, 7, (4, 4))
-    counters = ("global_load_sectors", "shared_load_wavefronts", "flops")
-    asked = [figures.request_of(rows, name) for name in "AB"]
-    tiles = {name: one_tile(name) for name in ("vectorised", "double_buffered")}
-    yield "tiles_in_time", lambda: figures.tiles_in_time(tiles, steps=8)
-    yield "warp_pieces", lambda: figures.warp_pieces({"a": ragged, "b": race, "c": rows})
-    yield "barrier_timeline", lambda: figures.barrier_timeline(race.findings[0], race)
-    yield "line_counters", lambda: figures.line_counters(race, counters)
-    yield "warp_access-run", lambda: figures.warp_access(*asked)
-    yield "matrix_reads-run", lambda: figures.matrix_reads(ragged)
+    for name, picture in from_runs(race, rows, rows, ragged).items():
+        yield f"{name}-run", lambda picture=picture: picture
     for name, launch in (("race", race), ("rows", rows), ("ragged", ragged)):
         yield f"explore_sectors-{name}", lambda launch=launch: figures.explore_sectors(launch)
     yield "explore_banks-race", lambda: figures.explore_banks(race)
 
 
 def _own_runs() -> Iterator[tuple[str, Draw]]:
-    """The run of each task's own answer, but for kernels of tiles, which are no texts."""
-    for task in TASKS.values():
-        if not isinstance(task.kind, TileKind) and (not task.is_large or task.values is not None):
-            yield f"own_run-{task.id}", lambda task=task: figures.own_run(task.id, _answer(task))
-
-
-def _answer(task: Any) -> object:
-    if task.values is None and not task.caller:
-        return our_kernel(task)
-    around = names_around(used_by(task)) if task.caller else None
-    text = f"from numba import cuda, float32\n{task.answer}"
-    return load_program(text, surroundings=around).kernel(task.id)
+    """The run of each task's own answer."""
+    for name, task in TASKS.items():
+        if not task.is_large or task.values is not None:
+            yield f"own_run-{name}", lambda t=task: figures.own_run(t.id, own_answer(t))
 
 
 def _to_play_with() -> Iterator[tuple[str, Draw]]:

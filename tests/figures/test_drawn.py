@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from every_case import every_case
 
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
@@ -14,7 +13,6 @@ from course_lib.figures import ladders
 from course_lib.figures.accesses import element_counts
 from course_lib.roofline import Point
 from course_lib.wording.findings import finding
-from course_lib.wording.words import counted
 
 
 def bars_of(picture):
@@ -111,15 +109,6 @@ def test_threads_out_of_range_are_counted():
     assert f"{5 * 7 - 16} elements have no thread" in small.alt
     outside = figures.grid_of_threads((1, 1), (4, 4), (3, 3), thread=((0, 0), (3, 3)))
     assert "[3, 3] is outside" in words_of(outside)
-
-
-# Sectors per request of float32, from the fact sheet.
-@every_case(("stride", "sectors"), {0: 1, 1: 4, 3: 12, 32: 32}.items())
-def test_sectors_of_strides(stride, sectors):
-    columns = np.arange(32) * stride
-    picture = figures.warp_access(figures.Request("r", figures.addresses_of(0, columns, 4096)))
-    assert f"\n{counted(sectors, 'sector')} " in f"\n{words_of(picture)}"
-    assert f"r: {counted(sectors, 'sector')} in" in picture.alt
 
 
 def test_requests_come_out_of_a_launch(strided, rows):

@@ -165,19 +165,13 @@ def one_tile(rung):
     return emulate(RUNG_KERNELS[rung].kernel, trace=True)[1, RUNG_KERNELS[rung].block](A, B, C)
 
 
-@pytest.fixture(scope="module")
-def from_runs(race, rows, strided, ragged, write_after_read, races):
+def from_runs(race, rows, strided, ragged):
     """The same, drawn from launches."""
     return {
         "tiles_in_time": figures.tiles_in_time({"vectorised": one_tile("vectorised")}, steps=8),
         "warp_pieces": figures.warp_pieces({"rows": rows, "strided": strided}),
         "warp_pieces-three": figures.warp_pieces({"a": ragged, "b": race, "c": rows}),
-        **{
-            f"barrier_timeline-{place}": figures.barrier_timeline(each.findings[0], each)
-            for place, each in enumerate(races)
-        },
         "barrier_timeline": figures.barrier_timeline(race.findings[0], race),
-        "barrier_timeline-bare": figures.barrier_timeline(write_after_read),
         "line_counters": figures.line_counters(
             race, ("global_load_sectors", "shared_load_wavefronts", "flops")
         ),
@@ -236,8 +230,12 @@ def test_picture(name):
 
 
 @pytest.mark.slow
-def test_pictures_from_runs(from_runs):
-    for name, picture in from_runs.items():
+def test_pictures_from_runs(race, rows, strided, ragged, write_after_read, races):
+    drawn = from_runs(race, rows, strided, ragged)
+    drawn["barrier_timeline-bare"] = figures.barrier_timeline(write_after_read)
+    for place, each in enumerate(races):
+        drawn[f"barrier_timeline-{place}"] = figures.barrier_timeline(each.findings[0], each)
+    for name, picture in drawn.items():
         is_narrow = name.split("-")[0] in NARROW
         look_at(picture, is_narrow, height=1100 if name.startswith("warp_pieces") else 700)
 
@@ -247,23 +245,22 @@ def test_pictures_from_runs(from_runs):
 )
 def test_own_runs(name):
     task = TASKS[name]
-    if isinstance(task.kind, TileKind):
-        look_at(figures.own_run(task.id, ours(task.id)), is_narrow=True)
-        return
-    if task.values is not None:
-        answer = load_program(task.answer).kernel(task.id)
-        look_at(figures.own_run(task.id, answer))
-        return
-    if task.is_large:
+    if task.is_large and task.values is None and not isinstance(task.kind, TileKind):
         with pytest.raises(NoPicture, match="too many elements"):
-            figures.own_run(task.id, our_kernel(task))
+            figures.own_run(name, own_answer(task))
         return
-    answer = our_kernel(task)
-    if task.caller:  # the student's own is the function that is called
-        text = f"from numba import cuda, float32\n{task.answer}"
-        around = names_around(used_by(task))
-        answer = load_program(text, surroundings=around).kernel(task.id)
-    look_at(figures.own_run(task.id, answer), is_narrow=True)
+    look_at(figures.own_run(name, own_answer(task)), is_narrow=task.values is None)
+
+
+def own_answer(task):
+    """The answer to a task as a student's own; where it is called, the function itself."""
+    if isinstance(task.kind, TileKind):
+        return ours(task.id)
+    if task.values is None and not task.caller:
+        return our_kernel(task)
+    around = names_around(used_by(task)) if task.caller else None
+    text = f"from numba import cuda, float32\n{task.answer}"
+    return load_program(text, surroundings=around).kernel(task.id)
 
 
 def look_at(picture, is_narrow=False, words=1200, height=700):

@@ -2,12 +2,10 @@
 
 import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import IPython.display
 import pytest
+from child import python
 from every_case import every_case
 from matplotlib.figure import Figure
 
@@ -93,22 +91,16 @@ def test_the_page_holds_the_states_that_python_computed(demo):
             assert " ".join(filter(None, said)) == demo.sentence(step=step, gpu=gpu)
 
 
-def test_without_javascript_the_start_state_is_there(demo):
+def test_the_html_is_self_contained_safe_and_native(demo):
     svg = demo.html().split("<svg")[1].split("</svg>")[0]
     assert 'class="lit"' in svg and 'x="10"' in svg and "1 on T4 &lt;/script&gt;" in svg
     assert '<div class="ml-controls" hidden>' in demo.html()
     assert "Step 1. Always &lt;b&gt;.</p>" in demo.html()
-
-
-def test_the_html_is_self_contained_safe_and_the_same(demo):
     html = demo.html()
     assert html == figure().html()
     assert not re.search(r"https?:|src=|@import|innerHTML|insertAdjacent|fetch\(|\beval\(", html)
     assert html.lower().count("</script") == 2
     assert demo.size_bytes == len(html.encode()) < 30_000
-
-
-def test_controls_are_native_and_named(demo):
     html = demo.html()
     assert 'type="range" min="0" max="2" step="1" value="1"' in html
     assert 'aria-label="step" aria-valuetext="1"' in html
@@ -132,14 +124,11 @@ def test_a_page_of_its_own(demo, tmp_path):
     assert demo.html() in demo.save(tmp_path / "demo.html").read_text(encoding="utf-8")
 
 
-def test_rules_reach_nothing_but_figures():
+def test_rules_reach_nothing_but_figures_and_motion_those_who_do_not_mind():
     css = re.sub(r"/\*.*?\*/", "", read_beside("course_lib.figures.interactive", "player.css"),
                  flags=re.DOTALL)  # fmt: skip
     selectors = [each.strip() for each in re.findall(r"([^{}]+)\{", css)]
     assert all(each.startswith((".ml-figure ", "@media")) for each in selectors)
-
-
-def test_motion_is_only_for_those_who_do_not_mind():
     css = read_beside("course_lib.figures.interactive", "player.css")
     before, after = css.split("@media (prefers-reduced-motion: no-preference)")
     assert "transition:" not in before.replace("transition: none", "") and "transition:" in after
@@ -206,8 +195,4 @@ def test_a_browser_draws_the_figures_of_its_tab_without_matplotlib() -> None:
         "for draw in (figures.explore_banks, figures.explore_sectors, figures.step_through_k):\n"
         "    assert '<svg' in draw().html()\n"
     )
-    root = Path(__file__).parents[2]
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
+    python("-c", script)

@@ -1,8 +1,6 @@
 """A picture shows itself with its words, the same every time; stored ones, ladders, formats."""
 
 import base64
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -10,6 +8,7 @@ from pathlib import Path
 import IPython.display
 import matplotlib
 import pytest
+from child import python
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -35,22 +34,16 @@ def shown(monkeypatch):
     return outputs
 
 
-def test_the_bundle_holds_image_and_words():
+def test_a_cell_shows_the_image_and_a_fold_with_its_words(shown):
     picture = figures.ladder("tiled")
     data, metadata = picture._repr_mimebundle_()
     assert base64.b64decode(data["image/png"]) == picture.png()
     assert data["text/plain"] == picture.alt == repr(picture)
     assert metadata == {"image/png": {"alt": picture.alt}}
-
-
-def test_a_cell_shows_the_image_and_a_fold_with_its_words(shown):
-    picture = figures.ladder("tiled")
     picture._ipython_display_()
-    (image, metadata), (fold, _) = shown
-    assert image["image/png"]
-    assert metadata["image/png"]["alt"] == picture.alt
-    assert fold["text/html"].startswith("<details>")
-    assert picture.alt in fold["text/html"]
+    image, (fold, _) = shown
+    assert image == (data, metadata)
+    assert fold["text/html"].startswith("<details>") and picture.alt in fold["text/html"]
 
 
 def test_any_figure_can_be_shown_but_not_without_words(shown):
@@ -58,9 +51,6 @@ def test_any_figure_can_be_shown_but_not_without_words(shown):
     assert shown[0][0]["text/plain"] == "an empty figure"
     with pytest.raises(ValueError, match="needs words"):
         figures.show(Figure())
-
-
-def test_a_figure_to_play_with_is_shown_in_the_middle_of_a_cell_too(shown):
     figures.show(figures.who_owns_what((4, 4), (2, 2)))
     assert any("text/html" in data for data, _ in shown)
 
@@ -85,8 +75,7 @@ def test_drawing_needs_no_pyplot():
     code = (
         "import sys, course_lib.figures as f; f.ladder().png(); print('pyplot' in str(sys.modules))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "False"
+    assert python("-c", code).stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,15 @@ def test_of_cp_async_one_pair_travels_at_a_time():
     assert [story.beside(tile) for tile in later] == [[0, 1], [1, 2]]
 
 
-def test_it_says_what_is_missing(rows, one_buffer):
+def test_it_says_what_tiles_and_pieces_are_missing(rows, one_buffer):
     with pytest.raises(ValueError, match="rows has no tiles"):
         figures.tiles_in_time({"rows": rows}, 8)
     with pytest.raises(ValueError, match="not 4"):
         figures.tiles_in_time(dict.fromkeys("abcd", one_buffer), 8)
+    with pytest.raises(ValueError, match="stores nothing in D"):
+        figures.warp_pieces({"rows": rows}, "D")
+    with pytest.raises(ValueError, match="not 4"):
+        figures.warp_pieces(dict.fromkeys("abcd", rows))
 
 
 def parts_of(picture):
@@ -141,9 +145,6 @@ def test_numbers_of_64_bits_are_told_in_hexadecimal():
     alt = figures.own_run("descriptor", ours("descriptor")).alt
     assert "0x4000_0040_0001_0000" in alt and "0x4000_0040_0001_0001" in alt
     assert "(16384, 8192, 1024) should be 0x4000_0040_0200_0400" in figures.wanted("descriptor").alt
-
-
-def test_what_is_compared_with_64_bits_is_told_in_hexadecimal_too():
     swapped = "def descriptor(address, across, down):\n    return address // 16\n"
     told = str(examine_source("descriptor", swapped))
     assert "returns 0x0, but should return 0x4000_0040_0000_0000" in told
@@ -156,13 +157,6 @@ def wide_pieces(C):
     four = (float32(1), float32(1), float32(1), float32(1))
     store4(C, row * 16 + column, four)
     store4(C, (row + 16) * 16 + column, four)
-
-
-def test_it_says_what_pieces_are_missing(rows):
-    with pytest.raises(ValueError, match="stores nothing in D"):
-        figures.warp_pieces({"rows": rows}, "D")
-    with pytest.raises(ValueError, match="not 4"):
-        figures.warp_pieces(dict.fromkeys("abcd", rows))
 
 
 def test_the_map_names_the_lane_of_each_output():
@@ -202,9 +196,6 @@ def test_old_weights_shrink_before_new_ones_are_added():
     assert totals == pytest.approx(expected, abs=6e-4)
     assert "shrinks by exp(3.000 − 5.000) = 0.135" in figure.sentence(at=4)
     assert "top stays 5.000" in figure.sentence(at=6)
-
-
-def test_the_still_tells_every_tile():
     kept, mixed = kept_and_mixed()
     alt = watch_online_softmax(SCORES, kept, mixed).still.alt
     assert alt.count("factor ") >= 3 and "tile 1: top 5.000, factor 0.135" in alt

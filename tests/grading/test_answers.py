@@ -50,7 +50,7 @@ def test_untouched_exercises_have_no_answer(path):
     recognised = recognised_exercises(submission)
     assert recognised
     for answer in find_answers(submission, recognised, tasks()):
-        assert answer.text == ""
+        assert answer.text == "" and not answer.needs_review
         assert "still" in answer.problem
 
 
@@ -396,27 +396,6 @@ def test_what_the_answer_does_not_need_stays_and_does_no_harm():
     assert answer.text == f"{TILED}\n{extra}" and answer.notes == ()
     context = tasks()["matmul_tiled"].context
     assert examine_source("matmul_tiled", answer.text, context=context).passed
-
-
-def damaged(text: str) -> dict[str, list]:
-    """A notebook with this answer, in several states."""
-    lines = text.split("\n")
-    body = next(number for number, line in enumerate(lines) if line.startswith(("@", "def ")))
-    upper, lower = "\n".join(lines[:body]), "\n".join(lines[body:])
-    return {
-        "above": [code(upper), code(lower)],
-        "below": [code(lower), code(upper)],
-        "text": [prose(f"Mine:\n```\n{text}\n```")],
-        "merged": [code(f"import os\n%matplotlib inline\n{text}\nimport pandas")],
-    }
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("state", ["above", "below", "text", "merged"])
-def test_a_right_answer_passes_in_whatever_state_it_arrives(state):
-    answer = find(IMPORTS, *damaged(TILED)[state])
-    report = examine_source("matmul_tiled", answer.text, context=tasks()["matmul_tiled"].context)
-    assert report.passed, str(report)
 
 
 def test_findings_are_on_the_lines_of_the_cell():

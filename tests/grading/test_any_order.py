@@ -230,26 +230,18 @@ def test_a_file_about_one_exercise_leaves_the_others_to_the_class(tmp_path, capl
     assert record["answers"][1]["text"].endswith("# better")
 
 
-def damaged(data: bytes) -> Iterator[bytes]:
-    yield b""
-    yield data[: len(data) // 2]
-    yield b"{}"
-    yield b"[]"
-    yield data.replace(b'"checksum": "', b'"checksum": "0', 1)
-    yield data.replace(b'"seed": 7', b'"seed": 8')
-    for place in range(0, len(data), 7):
-        changed = bytearray(data)
-        changed[place] ^= 1 << place % 8
-        yield bytes(changed)
+def damaged(data: bytes) -> list[bytes]:
+    """What is left of a record; that every changed bit is noticed is held in test_replacing."""
+    wrong_sum = data.replace(b'"checksum": "', b'"checksum": "0', 1)
+    other = data.replace(b'"seed": 7', b'"seed": 8')
+    return [b"", data[: len(data) // 2], b"{}", b"[]", wrong_sum, *[other] * (other != data)]
 
 
 @pytest.mark.parametrize("name", ["run.json", "counted.json"])
 def test_a_damaged_record_stops_the_run(graded, capsys, name):
     path = graded.out / ".work" / name
     whole, before = path.read_bytes(), files_in(graded.out)
-    for number, data in enumerate(damaged(whole)):
-        if number > 12:
-            break
+    for data in damaged(whole):
         path.write_bytes(data)
         for more in ([], ["--explain", "Bo", "mat_add"], ["--only", "Bo"]):
             capsys.readouterr()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from child import python
 from every_case import every_case
 from grading_helpers import REPOSITORY, RIGHT, WRONG, has_ended, wait_for
 
@@ -154,10 +155,7 @@ def test_all_that_decides_is_in_the_version() -> None:
     """Every module of ours that the kernel has when it judges."""
     code = "import sys, course_lib.grading.judging.batches as b; b.judge('mat_add', '', 1)\n"
     code += "print(*[getattr(m, '__file__', '') for n, m in sys.modules.items() if 'course' in n])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    used = {Path(name) for name in done.stdout.split() if "course_lib" in name}
+    used = {Path(name) for name in python("-c", code).stdout.split() if "course_lib" in name}
     packages = ("", "grading", "grading/judging")
     harmless = {version.LIBRARY / name / "__init__.py" for name in packages}
     assert used and used - harmless <= set(version.deciding_files())

@@ -2,16 +2,13 @@
 
 import multiprocessing
 import os
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import deque
 from concurrent.futures import Executor, Future
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -71,57 +68,6 @@ def test_jobs_are_asked_for_only_when_there_is_room() -> None:
     assert done == 20
 
 
-class Fragile(Executor):
-    """A pool that breaks, and takes everything along that it has, when a job says so."""
-
-    def __init__(self, lethal: set[str], alone: list[set[str]]) -> None:
-        self.lethal = lethal
-        self.alone = alone
-        self.held: dict[Future[str], str] = {}
-        self.broken = False
-
-    def submit(self, work, job: str) -> Future[str]:  # type: ignore[override]
-        if self.broken:
-            raise BrokenProcessPool("broken before")
-        future: Future[str] = Future()
-        self.held[future] = job
-        if len(self.held) == 3 or job in self.lethal or job == "last":
-            self.settle(work)
-        return future
-
-    def settle(self, work) -> None:
-        jobs = set(self.held.values())
-        self.broken = bool(jobs & self.lethal)
-        if self.broken:
-            self.alone.append(jobs)
-        for future, job in self.held.items():
-            if self.broken:
-                future.set_exception(BrokenProcessPool("a worker died"))
-            else:
-                future.set_result(work(job))
-        self.held.clear()
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        if self.held:
-            self.settle(shout)
-
-
-def test_the_guilty_job_is_found_and_the_others_are_done() -> None:
-    broken: list[set[str]] = []
-    made = []
-
-    def start() -> Executor:
-        made.append(Fragile({"lethal"}, broken))
-        return made[-1]
-
-    place = Workplace(start, lambda pool: None, 1)
-    # Each alone settles at once, as "last" does.
-    found = results(place, ["last", "lethal", "last 2"][:2])
-    assert found == {"last": "LAST", "lethal": None}
-    assert broken[-1] == {"lethal"}, "tried again with nothing beside it"
-    assert len(broken) == 3
-
-
 def test_a_workplace_that_is_gone_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("course_lib.grading.judging.executors.WAIT_SECONDS", 0.01)
 
@@ -143,35 +89,6 @@ def test_a_pool_survives_its_workers(tmp_path: Path) -> None:
     found = results(process_pool(2), jobs, work)
     assert found.pop(jobs[3]) is None
     assert found == {job: f"{job.split()[0]} done" for job in jobs if job != jobs[3]}
-
-
-@posix
-@pytest.mark.slow
-def test_a_killed_worker_costs_a_retry(tmp_path: Path) -> None:
-    """From outside, as the system does when memory runs out."""
-    pid_file = tmp_path / "pid"
-
-    def kill() -> None:
-        os.kill(number_in(pid_file), signal.SIGKILL)
-
-    threading.Thread(target=kill).start()
-    job = f"slow {pid_file}"
-    assert results(process_pool(2), ["a", job, "b"], slow_once) == {
-        "a": "a",
-        job: "second time",
-        "b": "b",
-    }
-
-
-def slow_once(job: str) -> str:
-    word, _, path = job.partition(" ")
-    if not path:
-        return word
-    if Path(path).exists():
-        return "second time"
-    Path(path).write_text(str(os.getpid()))
-    time.sleep(60)
-    return "nobody killed it"
 
 
 def number_in(path: Path) -> int:

@@ -32,7 +32,7 @@ def hand_in(folder: Path, student: str, *texts: str) -> None:
 
 
 @pytest.fixture
-def course(judged_here: None, desk: Desk) -> Desk:
+def course(looked_at: None, desk: Desk) -> Desk:
     """A notebook with an exercise and a question, and four students."""
     given = json.loads((REPOSITORY / "exercises/00_start_here.ipynb").read_text(encoding="utf-8"))
     asked = [cell("markdown", "## Why does it take two barriers?"), cell("markdown", GIVEN)]

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from child import python
 from every_case import every_case
 from grading_helpers import (
     REPOSITORY,
@@ -35,8 +36,8 @@ posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 
 
 @pytest.fixture
-def of_two(judged_here: None, desk: Desk) -> Desk:
-    """A class of two, judged in this process."""
+def of_two(looked_at: None, desk: Desk) -> Desk:
+    """A class of two, judged by a look."""
     desk.hand_in("s1", RIGHT)
     desk.hand_in("s2", WRONG)
     return desk
@@ -191,10 +192,8 @@ def test_kept_batches_can_be_run_by_hand(of_two: Desk) -> None:
     of_two.grade("class", "--keep-batches")
     (kept,) = (of_two.out / "batches").iterdir()
     assert kept.name == "00_start_here-batch-001.ipynb"
-    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", kept.name]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run(command, cwd=kept.parent, env=environment, capture_output=True, text=True)
-    assert "1 failed, 2 passed" in done.stdout, done.stdout
+    command = ("-m", "pytest", "--nbval-lax", "--nbval-current-env", kept.name)
+    assert "1 failed, 2 passed" in python(*command, cwd=kept.parent, status=1).stdout
 
 
 @posix

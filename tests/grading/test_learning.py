@@ -1,12 +1,11 @@
 """The tests before and after a course: items, notebooks, and statistics that leave no names."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from child import python
 from every_case import every_case
 from grading_helpers import lines_of, notebook
 from made_up_class import TILED, kernel, key_to, write_class
@@ -96,12 +95,7 @@ def test_a_released_notebook_runs_and_tells_nothing(release: Path, name: str, pr
     solved = [kernel(exercise, TILED) if "# EXERCISE" in text else text for text in code]
     script = release / f"{name}.py"
     script.write_text("\n".join([*solved, f"course_lib.check('{exercise}', {exercise})"]))
-    ran = subprocess.run(
-        [sys.executable, str(script)],
-        env={"PYTHONPATH": str(release), "PATH": ""},
-        capture_output=True,
-        text=True,
-    )
+    ran = python(script, cwd=release, status=None, PYTHONPATH=str(release), PATH="")
     assert printed in ran.stdout, ran.stderr
     assert "There is no exercise" in ran.stdout
     assert not (release / "course_lib/grading").exists()

@@ -193,7 +193,7 @@ def test_late_days_need_a_rule(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def graded(judged_here: None, desk: Desk) -> Desk:
+def graded(looked_at: None, desk: Desk) -> Desk:
     """A class of two that was graded by its settings, and nothing set by hand."""
     desk.hand_in("ada", RIGHT)
     desk.hand_in("bo", WRONG)
@@ -221,7 +221,7 @@ def test_a_mistake_stops_the_run_before_anything_is_graded(graded, text, said):
     assert (graded.out / ".work/journal.txt").read_bytes() == journal
 
 
-def test_two_of_one_name_are_told_apart_by_key(judged_here: None, desk: Desk) -> None:
+def test_two_of_one_name_are_told_apart_by_key(looked_at: None, desk: Desk) -> None:
     for number in (1, 2):
         desk.hand_in(f"Ada_{number}_assignsubmission_file_/a", RIGHT)
     path = set_by_hand(desk, "[Ada.mat_add]\npoints = 1\n")

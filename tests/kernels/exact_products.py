@@ -11,7 +11,7 @@ from course_lib.kernels import accuracy
 FORMAT_OF = {made.rung: made for made in accuracy.FORMATS.values()}
 
 
-def product(rung: Any, M: int, N: int, K: int) -> Profile:
+def rung_product(rung: Any, M: int, N: int, K: int) -> Profile:
     """Multiply random matrices; the result has to be right, and no error may be found."""
     bf16 = rung.dtype == "uint16"
     made = accuracy.FORMATS["bfloat16"] if bf16 else FORMAT_OF.get(rung.name)

@@ -15,8 +15,6 @@ from course_lib.building.notebook import (
     Notebook,
     answer_cells,
     code_cells,
-    exercise_of,
-    is_subsequence,
     markdown_cells,
     source,
     tagged,
@@ -50,7 +48,6 @@ SETUP_LINES = 5
 OF_BUGS = {"05c"}  # all its kernels are given whole, each with a bug
 LATER = "02"  # from this lesson on a lesson looks back, breaks something and sums up
 LAST_HINT = "Hint 3: the idea"  # hints rise; the last names the idea, never the code
-BREAKS = {"02", "03", "05"}  # lessons that break a kernel and read the report
 
 _CLOCKS = re.compile(r"\btime_kernel\b|\bperf_counter\b|%time|\btimeit\b|\btime\.time\b")
 _HINT = re.compile(r"<summary>(Hint[^<]*)</summary>")
@@ -72,18 +69,17 @@ def common_rules(notebook: Notebook) -> Iterator[str]:
 
 
 def lesson_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
-    """The anatomy of a lesson, which is do-first where the lesson places tasks."""
+    """The anatomy of a lesson, whose student types at once."""
     placed = tasks_of(notebook["cells"])
     if placed:
         yield from _do_first_rules(notebook, lesson, placed)
     else:
-        yield from _read_first_rules(notebook, lesson)
+        yield "it places no task"
     for cell in tagged(notebook, "count"):
         if not _has_assert(source(cell)):
             yield f"cell {cell['id']}: tagged `count`, and asserts nothing"
-    if not (placed and lesson.number < LATER) and not any(
-        COMPARED in tags(cell) for cell in code_cells(notebook)
-    ):
+    compared = any(COMPARED in tags(cell) for cell in code_cells(notebook))
+    if lesson.number >= LATER and not compared:
         yield f"no output is compared: tag a cell that prints counts `{COMPARED}`"
     if tagged(notebook, "exercise") or tagged(notebook, "check"):
         yield "exercises stand in solutions/, not in a lesson"
@@ -133,20 +129,6 @@ def is_empty(given: str) -> bool:
     return all(ast.unparse(line) == "..." for body in bodies for line in body)
 
 
-def _read_first_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
-    """Predict, run, look, count by hand, break: the form of lessons that have no tasks yet."""
-    wanted = {"predict": "markdown", "figure": "code", "count": "code"}
-    if lesson.number in BREAKS:
-        wanted["break"] = "code"
-    for tag, kind in wanted.items():
-        if not any(cell["cell_type"] == kind for cell in tagged(notebook, tag)):
-            yield f"there is no {kind} cell tagged `{tag}`"
-    cells = notebook["cells"]
-    for place, cell in enumerate(cells):
-        if "predict" in tags(cell) and not any(c["cell_type"] == "code" for c in cells[place:]):
-            yield f"cell {cell['id']}: nothing runs after this prediction"
-
-
 def solution_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
     """Each exercise of the lesson once and in order: answer, check, three hints."""
     answers = answer_cells(notebook)
@@ -158,24 +140,6 @@ def solution_rules(notebook: Notebook, lesson: Lesson) -> Iterator[str]:
             yield from _check_and_hint_rules(notebook, cell, name)
         if BEGIN not in source(cell):
             yield f"the answer to {name} has nothing between markers"
-
-
-def exercise_rules(exercise: Notebook, solution: Notebook) -> Iterator[str]:
-    """Solving only adds lines, and everything else is the same."""
-    authored = [cell for cell in exercise["cells"] if not GENERATED & set(tags(cell))]
-    expected = [cell for cell in exercise_of(solution) if not GENERATED & set(tags(cell))]
-    for cell, origin in zip(authored, expected, strict=False):
-        if source(cell) != source(origin) or cell["id"] != origin["id"]:
-            yield f"cell {cell['id']} is not what the solution leaves"
-    if len(authored) != len(expected):
-        yield f"{len(authored)} cells instead of the solution's {len(expected)}"
-    full = answer_cells(solution)
-    for name, cell in answer_cells(exercise).items():
-        if not is_subsequence(source(cell).splitlines(), source(full[name]).splitlines()):
-            yield f"solving {name} takes more than adding lines"
-    for cell in code_cells(exercise):
-        if cell["outputs"] or cell["execution_count"] is not None:
-            yield f"cell {cell['id']}: an exercise is handed out without outputs"
 
 
 def words(text: str) -> int:

@@ -1,7 +1,6 @@
 """How much a lesson makes its student read, and how much it makes them type.
 
 A word is what stands between blanks, so anybody can count along.
-
 `python tests/lesson_rules/words.py [FOLDER]` prints a table of the lessons of a checkout.
 """
 
@@ -17,18 +16,12 @@ from lesson_rules.shown import words_of  # noqa: E402
 from course_lib.building.notebook import (  # noqa: E402
     Notebook,
     code_cells,
-    exercise_id,
     markdown_cells,
     read,
     source,
     tags,
 )
-from course_lib.building.placed import (  # noqa: E402
-    HINTS,
-    QUESTION,
-    task_of,
-    tasks_of,
-)
+from course_lib.building.placed import HINTS, QUESTION, tasks_of  # noqa: E402
 from course_lib.curriculum import LESSONS, Lesson, Task  # noqa: E402
 from course_lib.questions import of_lesson  # noqa: E402
 from course_lib.questions.kinds import Question  # noqa: E402
@@ -47,8 +40,6 @@ class Count:
         code_lines: lines that are not blank in its code cells.
         placed: how many tasks it has.
         typed: lines that its tasks ask for, by their par.
-        before: cells above the first answer cell, those of the lesson included where it has no
-            task and the first one stands in its exercise; None if it has neither.
     """
 
     lesson: str
@@ -58,13 +49,10 @@ class Count:
     code_lines: int
     placed: int
     typed: int
-    before: int | None
 
 
-def count(
-    lesson: Lesson, notebook: Notebook, exercise: Notebook | None, asked: Mapping[str, Question]
-) -> Count:
-    """The numbers of one lesson, from its notebooks and its questions."""
+def count(lesson: Lesson, notebook: Notebook, asked: Mapping[str, Question]) -> Count:
+    """The numbers of one lesson, from its notebook and its questions."""
     placed = tasks_of(notebook["cells"])
     prose = [cell for cell in markdown_cells(notebook) if not {QUESTION, HINTS} & set(tags(cell))]
     said = [text for task in placed for text in _said(task)]
@@ -76,7 +64,6 @@ def count(
         code_lines=sum(map(_lines, code_cells(notebook))),
         placed=len(placed),
         typed=sum(task.par for task in placed),
-        before=_before_the_first_answer(notebook, exercise),
     )
 
 
@@ -86,45 +73,31 @@ def _said(task: Task) -> tuple[str, ...]:
 
 def counts(root: Path) -> list[Count]:
     """The numbers of all lessons of a checkout; their questions are those of this library."""
-    found = []
-    for lesson in LESSONS:
-        exercise = root / "exercises" / f"{lesson.stem}.ipynb"
-        found.append(
-            count(
-                lesson,
-                read(root / "notebooks" / f"{lesson.stem}.ipynb"),
-                read(exercise) if exercise.exists() else None,
-                of_lesson(lesson.number),
-            )
-        )
-    return found
+    paths = [root / "notebooks" / f"{each.stem}.ipynb" for each in LESSONS]
+    return [
+        count(lesson, read(path), of_lesson(lesson.number))
+        for lesson, path in zip(LESSONS, paths, strict=True)
+    ]
 
 
 def table(of_lessons: list[Count]) -> str:
     """The numbers as a table in Markdown, with their sum."""
-    heads: tuple[str, ...] = ("lesson", "cells", "questions", "said by tasks", "all words")
-    heads += ("code lines", "tasks", "typed lines", "cells before typing")
-    rows = [heads, ("---",) * len(heads), *map(_row, of_lessons)]
-    columns = list(zip(*map(_row, of_lessons), strict=True))[1:-1]
-    rows.append(("all", *(sum(column) for column in columns), ""))
+    heads = ("cells", "questions", "said by tasks", "all words", "code lines", "tasks", "typed")
+    numbers = list(map(_numbers, of_lessons))
+    rows: list[tuple[object, ...]] = [("lesson", *heads), ("---",) * (1 + len(heads))]
+    rows += [(each.lesson, *row) for each, row in zip(of_lessons, numbers, strict=True)]
+    rows.append(("all", *map(sum, zip(*numbers, strict=True))))
     return "\n".join(f"| {' | '.join(map(str, row))} |" for row in rows)
 
 
-def _row(each: Count) -> tuple[object, ...]:
+def _numbers(each: Count) -> tuple[int, ...]:
     read_in_all = each.cells + each.questions + each.tasks
-    before = "none typed" if each.before is None else each.before
-    typing = (each.code_lines, each.placed, each.typed, before)
-    return (each.lesson, each.cells, each.questions, each.tasks, read_in_all, *typing)
+    typing = (each.code_lines, each.placed, each.typed)
+    return (each.cells, each.questions, each.tasks, read_in_all, *typing)
 
 
 def _lines(cell: dict[str, object]) -> int:
     return sum(bool(line.strip()) for line in source(cell).splitlines())
-
-
-def _before_the_first_answer(notebook: Notebook, exercise: Notebook | None) -> int | None:
-    cells = notebook["cells"] + (exercise["cells"] if exercise else [])
-    answers = (place for place, cell in enumerate(cells) if task_of(cell) or exercise_id(cell))
-    return next(answers, None)
 
 
 if __name__ == "__main__":

@@ -144,3 +144,12 @@ def test_one_thread_is_not_praised_for_racing_with_nobody() -> None:
     for task, several in (("put_seven", False), ("add_ten", True)):
         text = "from numba import cuda\n" + TASKS[task].answer
         assert ("no races" in course_lib.examine_source(task, text).held) == several
+
+
+def test_where_only_the_numbers_differ_a_size_is_not_what_is_wrong() -> None:
+    text = "import math\nfrom numba import cuda, float32\n@cuda.jit\ndef merge_parts(O, L, out):\n"
+    text += "    x = cuda.threadIdx.x\n    top = bottom = float32(0)\n"
+    text += "    for i in range(L.shape[0]):\n        w = math.exp(L[i])\n"
+    text += "        top += w * O[i, x]\n        bottom += w\n    out[x] = top / bottom\n"
+    held = course_lib.examine_source("merge_parts", text, debug=True).held
+    assert not any("divide all sizes" in each for each in held)

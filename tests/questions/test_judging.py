@@ -1,8 +1,14 @@
-"""Reading answers: numbers as people write them, letters, lines, words; and kind complaints."""
+"""A quick check: its card, and how an answer to it is judged."""
+
+import base64
+import json
+import re
 
 import pytest
 from every_case import every_case
 
+from course_lib.questions import lessons, of_lesson
+from course_lib.questions.card import html_of, text_of
 from course_lib.questions.judging import CannotRead, judge, number_from
 from course_lib.questions.kinds import (
     Choice,
@@ -95,3 +101,50 @@ def test_what_is_no_answer_is_said_kindly(question, given, said):
 def test_a_part_that_two_lines_hold_names_none():
     with pytest.raises(ValueError, match="stands in 3 lines"):
         LINE.number_of("=")
+
+
+EVERY = {name: question for number in lessons() for name, question in of_lesson(number).items()}
+
+
+def data_of(page: str) -> dict:
+    return json.loads(re.search(r'class="ml-data">(.*?)</script>', page)[1])
+
+
+@every_case("name", EVERY)
+def test_no_answer_stands_in_clear(name):
+    question = EVERY[name]
+    page, text = html_of(question), text_of(question)
+    hidden = [why for _, _, why in question.rows()] + [question.otherwise(), question.hint]
+    for reason in filter(None, hidden):
+        assert reason not in page and reason not in text
+    sheet = json.loads(base64.b64decode(data_of(page)["sheet"]))
+    assert [tuple(row) for row in sheet["rows"]] == question.rows()
+    without_script = re.sub(r"<(style|script).*?</\1>", "", page, flags=re.DOTALL)
+    for word in ("right", "wrong"):
+        assert f'="{word}' not in without_script
+    assert len(page) < 40_000 and html_of(question) == page
+
+
+@every_case("name", EVERY)
+def test_everything_to_be_operated_has_a_name(name):
+    question = EVERY[name]
+    page = html_of(question)
+    inputs = len(re.findall("<input", page))
+    assert inputs == len(re.findall(r"<label>(?:Your answer: )?<input", page)) > 0
+    expected = 1 if isinstance(question, Number | FillIn) else len(question.rows())
+    assert inputs == expected
+    assert page.count('aria-live="polite"') == page.count("<legend>") == 1
+    assert ' id="' not in page, "two copies on a page would share it"
+    assert f'course_lib.quiz.answer("{name}", ...)' in text_of(question)
+
+
+def test_words_from_outside_stay_words():
+    question = Choose(
+        id="99-tags",
+        asks="Is `a < b` & <b>bold</b>?",
+        choices=(Choice("</script><img src=x>", "No.", right=True), Choice("b", "</script>")),
+    )
+    page = html_of(question)
+    assert "<code>a &lt; b</code> &amp; &lt;b&gt;" in page and "<img" not in page
+    assert page.count("</script>") == 2
+    assert "  a) </script><img src=x>" in text_of(question)

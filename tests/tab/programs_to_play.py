@@ -10,29 +10,6 @@ def add(a, b, c):
 
 """
 PROGRAMS: dict[str, str] = {}
-PROGRAMS["increment"] = """\
-from numba import cuda
-import numpy as np
-
-@cuda.jit
-def increment_by_one(an_array):
-    # Thread id in a 1D block
-    tx = cuda.threadIdx.x
-    # Block id in a 1D grid
-    ty = cuda.blockIdx.x
-    # Block width, i.e. number of threads per block
-    bw = cuda.blockDim.x
-    # Compute flattened index inside the array
-    pos = tx + ty * bw
-    if pos < an_array.size:  # Check array boundaries
-        an_array[pos] += 1
-
-an_array = np.arange(100, dtype=np.float64)
-threadsperblock = 32
-blockspergrid = (an_array.size + (threadsperblock - 1)) // threadsperblock
-increment_by_one[blockspergrid, threadsperblock](an_array)
-print(an_array[:5], an_array[-1])
-"""
 PROGRAMS["vector add of the docs"] = """\
 import numpy as np
 from numba import cuda
@@ -172,22 +149,6 @@ def main():
 if __name__ == "__main__":
     main()
 """  # fmt: skip
-PROGRAMS["device function"] = HEAD + """\
-@cuda.jit(device=True)
-def clamp(v, low, high):
-    return min(max(v, low), high)
-
-@cuda.jit
-def clip(x, low, high):
-    i = cuda.grid(1)
-    if i < x.size:
-        x[i] = clamp(x[i], low, high)
-
-x = np.random.default_rng(5).standard_normal(200).astype(np.float32)
-expected = np.clip(x, -0.5, 0.5)
-clip[1, 256](x, np.float32(-0.5), np.float32(0.5))
-print(x.min(), x.max(), np.array_equal(x, expected))
-"""  # fmt: skip
 PROGRAMS["streams"] = HEAD + ADD + """\
 stream = cuda.stream()
 a = np.arange(100.0)
@@ -202,19 +163,6 @@ with stream.auto_synchronize():
 with cuda.pinned(a):
     d_c.copy_to_host(a, stream)
 print(a[:3])
-"""  # fmt: skip
-PROGRAMS["dynamic shared memory"] = HEAD + """\
-@cuda.jit
-def reverse(x):
-    s = cuda.shared.array(0, dtype=float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    x[t] = s[x.size - 1 - t]
-
-x = np.arange(32, dtype=np.float32)
-reverse[1, 32, 0, x.nbytes](x)
-print(x)
 """  # fmt: skip
 PROGRAMS["stencil, arrays in turns"] = HEAD + """\
 @cuda.jit

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sampling import few, marks
+from sampling import marks
 from stored_answers import Slip, slips_in
 
 import course_lib
@@ -129,37 +129,6 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
     if report.errors and (report.errors[0].code, report.errors[0].line) == expected:
         return ""
     return f"{expected} is expected:\n{slip.text}\n{report}"
-
-
-@pytest.mark.parametrize(("task", "old", "new", "hint"), few([
-    pytest.param("two_stages", "A, B, start + 64)", "A, B, start + 128)", "What is start + 128 "
-                     "in the last iteration of the loop?", marks=pytest.mark.long),
-    ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
-    ("banded", "which * band + inside", "which + inside", "does the second band begin?"),
-    ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
-         "returns this index."),
-], 0))  # fmt: skip
-def test_the_first_message_names_what_is_wrong_and_no_more(task, old, new, hint):
-    first = judged(TASKS[task], TASKS[task].answer.replace(old, new)).errors[0]
-    assert hint in first.hint, first
-
-
-@pytest.mark.parametrize(("task", "old", "new", "says"), few([
-    ("one_mma", "pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
-         "word 0 of B is transposed"),
-    ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
-         "pair(A[2 * t, g + 8], A[2 * t + 1, g + 8])", "word 2 of A is transposed"),
-    ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
-    ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
-         "1])", "word 1 of A is a copy of word 0"),
-    ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
-    ("descriptor", "<< 32", "<< 30", "instead of `30`"),
-    ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
-         "columns", "numbers the tiles row by row, across the whole width of C"),
-], 0))  # fmt: skip
-def test_the_first_message_says_what_is_in_the_result(task, old, new, says):
-    first = judged(TASKS[task], new.join(TASKS[task].answer.rsplit(old, 1))).errors[0]
-    assert says in str(first.message), first
 
 
 def test_either_warp_may_fetch_and_the_other_one_add() -> None:

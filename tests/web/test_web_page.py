@@ -15,13 +15,7 @@ def test_data_cannot_end_the_script_and_comes_back_whole():
     text = json_for_html(data)
     assert not set(text) & set("<>&\u2028")
     assert json.loads(text) == data
-
-
-def test_words_are_escaped_for_text_and_attributes():
     assert escape('<a title="x">&') == "&lt;a title=&quot;x&quot;&gt;&amp;"
-
-
-def test_a_number_that_json_does_not_know_is_refused():
     with pytest.raises(ValueError, match="not JSON compliant"):
         json_for_html(float("nan"))
 

@@ -74,7 +74,7 @@ class LaunchCopies:
         size = max(1, MOST_LANES // self.lanes)
         left, kernel = [], schemata(self.kernel, (), self.kernel.parameters)
         for start in range(0, len(arguments), size):
-            variants = [[site.edit for site in some] for some in sites[start : start + size]]
+            variants = [[site.edit for site in group] for group in sites[start : start + size]]
             if variants:
                 kernel = schemata(self.kernel, variants, self.kernel.parameters)
             left.append(self._launched(kernel, arguments[start : start + size]))

@@ -397,7 +397,8 @@ def _begun(launcher: Launcher, case: Case, steps: int) -> Experiment:
         drawn = [_apart_from_zero(each) for each in drawn]
     formats = problem.formats or ("float32",) * len(drawn)
     inputs = tuple(
-        rounded(e, name) if problem.formats else e for e, name in zip(drawn, formats, strict=True)
+        rounded(array, name) if problem.formats else array
+        for array, name in zip(drawn, formats, strict=True)
     )
     expected, room = expected_of(problem, case, inputs)
     rng = np.random.default_rng((launcher.seed, DRAW))

@@ -278,7 +278,8 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
         if gathered is not None:
             places = table.places(np.flatnonzero(should))
             return _Seen(fact("reads other"), (places, places[gathered]))
-        alone = len(used) == 1
+        # Of two terms the first stays where a sum ends early, and the last where it is set anew.
+        alone = len(used) == 1 and (used[0] > 0 or should.sum() > 2)
         terms = _terms(np.flatnonzero((depends if alone else missing)[should]), int(should.sum()))
         return _Seen(fact("only" if alone else "missing", terms=terms))
     times = _times(fact, got[should], right[should])

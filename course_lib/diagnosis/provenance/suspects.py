@@ -98,7 +98,7 @@ class Suspects(TextPlaces):
             case "start":
                 # The number itself may stand there.
                 yield from lines_of(
-                    sorted(self._constants(), key=lambda e: not _has(e, fact.factor))
+                    sorted(self._constants(), key=lambda constant: not _has(constant, fact.factor))
                 )
                 yield from lines_of([*stores, *self._sums])
             case "missing" | "only" | "surplus":

@@ -175,7 +175,9 @@ class TextPlaces:
     def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
         """From the inside out."""
         loops = self.source.loops_around(node)[::-1]
-        function = next((f for f in self.source.functions[1:] if node in ast.walk(f)), None)
+        function = next(
+            (function for function in self.source.functions[1:] if node in ast.walk(function)), None
+        )
         if function and depth:
             for call in self.source.calls_by_name(function.name):
                 loops += self._around(call, depth - 1)

@@ -116,7 +116,9 @@ class Search:
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
         kept = int(KEPT * self.steps)
         block = self.telling_block(first)
-        own, given = ([e for e in edits if e.is_given is is_given] for is_given in (False, True))
+        own, given = (
+            [edit for edit in edits if edit.is_given is is_given] for is_given in (False, True)
+        )
         for band in (*self.bands(own), *self.bands(given)):
             if self.steps <= kept:
                 break
@@ -169,7 +171,10 @@ class Search:
         wide, high, *_ = (*trial.profile.grid, 1)
         nothing = Edit("", 0, 0, self.kernel.tree)
         for block in dict.fromkeys([(wide - 1, high - 1), (0, 0), (wide // 2, high // 2)]):
-            if any(not e.right_as_far_as_written for e in self.launched([nothing], trial, block)):
+            if any(
+                not variant.right_as_far_as_written
+                for variant in self.launched([nothing], trial, block)
+            ):
                 return block
         return None
 

@@ -91,7 +91,11 @@ class Source(Variables):
         nodes = [node for node in ast.walk(whole) if node not in (access, made)]
         compared = [node for node in nodes if isinstance(node, ast.Compare)]
         aside = {part for node in (access, *compared) for part in ast.walk(node)}
-        stores = [e for e in nodes if isinstance(e, ast.Subscript) and isinstance(e.ctx, ast.Store)]
+        stores = [
+            node
+            for node in nodes
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        ]
         stored = {part for store in stores for part in ast.walk(store.slice)}
         others = (
             node

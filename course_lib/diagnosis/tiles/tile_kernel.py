@@ -138,7 +138,15 @@ class TileCause:
             message = tell.says("other numbers", output=self.task.output, says=self.idea.says)
             code = self.idea.code or "wrong-formula"
             return finding(code, message, self.last_store, self.idea.hint, "error")
-        dropped = next((w for t in self.wrong for w in t.warnings if w.code == "no-effect"), None)
+        dropped = next(
+            (
+                warning
+                for trial in self.wrong
+                for warning in trial.warnings
+                if warning.code == "no-effect"
+            ),
+            None,
+        )
         if dropped and seen.code in ("wrong-result", "incomplete-output"):
             message = tell.says("dropped", seen=seen.message, dropped=dropped.message)
             return replace(dropped, message=message, severity="error")

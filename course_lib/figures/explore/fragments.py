@@ -112,10 +112,14 @@ def held_by_lanes(which: int) -> dict[str, tuple[Held, ...]]:
     Each register gets numbers of its own, the emulator puts them together to matrices as it does
     for `mma`, and there we look where they have gone.
     """
-    it = _INSTRUCTIONS[which]
+    instruction = _INSTRUCTIONS[which]
     return {
-        name: _where(_numbered(name, count, it.per_word), count, 1 if name == "C" else it.per_word)
-        for name, count in it.words.items()
+        name: _where(
+            _numbered(name, count, instruction.per_word),
+            count,
+            1 if name == "C" else instruction.per_word,
+        )
+        for name, count in instruction.words.items()
     }
 
 
@@ -144,14 +148,18 @@ def _where(matrix: np.ndarray, count: int, per_word: int) -> tuple[Held, ...]:
     )
 
 
-def _held(it: _Instruction, name: str, lane: int) -> Held:
-    return held_by_lanes(_INSTRUCTIONS.index(it))[name][lane]
+def _held(instruction: _Instruction, name: str, lane: int) -> Held:
+    return held_by_lanes(_INSTRUCTIONS.index(instruction))[name][lane]
 
 
-def _group(it: _Instruction, name: str, lane: int) -> list[Element]:
+def _group(instruction: _Instruction, name: str, lane: int) -> list[Element]:
     """What the four lanes of a group hold together: whole rows, or a whole column."""
     first = lane // 4 * 4
-    return [e for other in range(first, first + 4) for e in _flat(_held(it, name, other))]
+    return [
+        element
+        for other in range(first, first + 4)
+        for element in _flat(_held(instruction, name, other))
+    ]
 
 
 def _flat(held: Held) -> list[Element]:
@@ -185,20 +193,20 @@ def _draw(is_numbered: bool = False) -> Scene:
     return scene
 
 
-def _grid(name: str, it: _Instruction) -> Grid:
+def _grid(name: str, instruction: _Instruction) -> Grid:
     """The place of a matrix; A ends beside B, however wide it is."""
-    left = {"A": _RIGHT_OF_A - _CELL_WIDTH * it.k, "B": _LEFT_OF_B, "C": _LEFT_OF_C}[name]
-    return Grid(left, _TOP, it.shapes[name], _CELL_WIDTH, _CELL_HEIGHT)
+    left = {"A": _RIGHT_OF_A - _CELL_WIDTH * instruction.k, "B": _LEFT_OF_B, "C": _LEFT_OF_C}[name]
+    return Grid(left, _TOP, instruction.shapes[name], _CELL_WIDTH, _CELL_HEIGHT)
 
 
 # --- What depends on the controls -----------------------------------------------------------------
 
 
-def _shape_state(it: _Instruction) -> Changes:
+def _shape_state(instruction: _Instruction) -> Changes:
     state: Changes = {}
-    for name, shape in it.shapes.items():
-        grid = _grid(name, it)
-        format_ = "float32" if name == "C" else it.format
+    for name, shape in instruction.shapes.items():
+        grid = _grid(name, instruction)
+        format_ = "float32" if name == "C" else instruction.format
         state[f"{name} head"] = {"x": grid.x, "text": "C and D" if name == "C" else name}
         state[f"{name} size"] = {"x": grid.x, "text": f"{shape[0]} × {shape[1]}, {format_}"}
         state[f"{name} cells"] = {"d": grid.outline() + grid.lattice()}
@@ -207,12 +215,12 @@ def _shape_state(it: _Instruction) -> Changes:
     return state
 
 
-def _lane_state(it: _Instruction, lane: int) -> Changes:
+def _lane_state(instruction: _Instruction, lane: int) -> Changes:
     state: Changes = {}
     for name in "ABC":
-        grid, held = _grid(name, it), _held(it, name, lane)
+        grid, held = _grid(name, instruction), _held(instruction, name, lane)
         state[f"{name} group"] = {
-            "d": "".join(grid.box(*element) for element in sorted(_group(it, name, lane)))
+            "d": "".join(grid.box(*element) for element in sorted(_group(instruction, name, lane)))
         }
         state[f"{name} lane"] = {"d": "".join(grid.box(*cell) for cell in sorted(_flat(held)))}
         marks = [(element, word) for word, register in enumerate(held) for element in register]
@@ -230,10 +238,10 @@ def _line(name: str, number: int, register: Sequence[Element]) -> str:
     return f"{name.lower()}{number} {elements}"
 
 
-def _lane_words(it: _Instruction, lane: int) -> str:
-    words = it.words
-    rows = sorted({row for row, _ in _flat(_held(it, "A", lane))})
-    column = _flat(_held(it, "B", lane))[0][1]
+def _lane_words(instruction: _Instruction, lane: int) -> str:
+    words = instruction.words
+    rows = sorted({row for row, _ in _flat(_held(instruction, "A", lane))})
+    column = _flat(_held(instruction, "B", lane))[0][1]
     return (
         f"Lane {lane} = 4 · {lane // 4} + {lane % 4} holds a share of rows {rows[0]} and "
         f"{rows[1]} of A in {counted(words['A'], 'register')}, a share of column {column} of B in "
@@ -242,9 +250,9 @@ def _lane_words(it: _Instruction, lane: int) -> str:
     )
 
 
-def _warp_words(it: _Instruction) -> str:
+def _warp_words(instruction: _Instruction) -> str:
     return (
-        f"The instruction does {it.multiply_adds:,} multiply-adds for a warp, "
-        f"{it.multiply_adds // WARP_SIZE} times as many as an FFMA. {it.since} was the first "
-        "generation of GPUs to have it."
+        f"The instruction does {instruction.multiply_adds:,} multiply-adds for a warp, "
+        f"{instruction.multiply_adds // WARP_SIZE} times as many as an FFMA. "
+        f"{instruction.since} was the first generation of GPUs to have it."
     )

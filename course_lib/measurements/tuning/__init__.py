@@ -150,8 +150,8 @@ def parse(text: str) -> Tuning:
                     "samples_ms": tuple(timing["samples_ms"]),
                 }
             )
-            for timing in some
+            for timing in timings
         )
-        for rung, some in plain.pop("tried").items()
+        for rung, timings in plain.pop("tried").items()
     }
     return Tuning(**plain, tried=tried)

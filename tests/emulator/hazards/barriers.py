@@ -63,18 +63,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[64 * cuda.blockIdx.x + i] = s[a, b, c]   #! RAW
     """, block=(4, 4, 4)),
-    Hazard("a block that ends in half a warp", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[47 - i]                   #! RAW
-    """, block=48),
-    Hazard("the largest block", """
-    s = cuda.shared.array(1024, float32)
-    i = cuda.threadIdx.x
-    s[i] = x[i]                          #:
-    #+ cuda.syncthreads()
-    out[i] = s[1023 - i]                 #! RAW
-    """, grid=1, block=1024),
     Hazard("the barrier stands in a branch that not all blocks take", SHARED + """
     s[i] = x[g]                          #:
     if cuda.blockIdx.x == 0:             #-
@@ -88,12 +76,6 @@ HAZARDS = (
     s[63 - i] = x[g]                     #! WAW
     cuda.syncthreads()
     out[g] = s[i]
-    """),
-    Hazard("a vote before the write", SHARED + """
-    n = cuda.syncthreads_count(i < 10)   #-
-    s[i] = x[g]                          #:
-    #+ n = cuda.syncthreads_count(i < 10)
-    out[g] = s[63 - i] + n               #! RAW
     """),
     Hazard("a vote within the warp in place of one at a barrier", SHARED + """
     s[i] = x[g]                          #:

@@ -49,16 +49,6 @@ HAZARDS = (
             for k in range(cuda.gridDim.x):
                 out[0] += out[1 + k]             #! RAW
     """, grid=4),
-    Hazard("the last block adds up what the others stored, the fence too late", START + """
-    if i == 0:
-        out[1 + cuda.blockIdx.x] = x[g]          #:
-        #+ cuda.threadfence()
-        ticket = cuda.atomic.add(count, 0, 1)
-        cuda.threadfence()                       #-
-        if ticket == cuda.gridDim.x - 1:
-            for k in range(cuda.gridDim.x):
-                out[0] += out[1 + k]             #! RAW
-    """, grid=4),
     Hazard("not only the last block adds up what the others stored", START + """
     if i == 0:
         out[1 + cuda.blockIdx.x] = x[g]          #:
@@ -70,9 +60,4 @@ HAZARDS = (
                 out[8 + cuda.blockIdx.x] += out[1 + k]   #! RAW #-
                 #+ out[8] += out[1 + k]
     """, grid=4),
-    Hazard("a row that two blocks of a wide grid write", """
-    a, b = cuda.grid(2)
-    out[8 * b + a % 8] = x[8 * b + a]    #! WAW #-
-    #+ out[16 * b + a] = x[8 * b + a]
-    """, grid=(2, 2), block=(8, 8)),
 )  # fmt: skip

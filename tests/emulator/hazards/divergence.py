@@ -47,13 +47,6 @@ HAZARDS = (
         cuda.syncthreads()               #! DIVERGES
     out[g] = i + 1
     """),
-    Hazard("some threads continue past it", START + """
-    for k in range(4):
-        if (i + k) % 2:                  #-
-            continue                     #-
-        cuda.syncthreads()               #! DIVERGES
-        out[g] += 1
-    """),
     Hazard("a device function returns early for some", START + """
     out[g] = half(i)
     """, before="""
@@ -63,13 +56,6 @@ HAZARDS = (
             return 1                     #-
         cuda.syncthreads()               #! DIVERGES
         return 2
-    """),
-    Hazard("a vote at a barrier in a branch", START + """
-    n = 0
-    if i < 50:                           #-
-        n = cuda.syncthreads_count(i)    #! DIVERGES #-
-    #+ n = cuda.syncthreads_count(i)
-    out[g] = n + 1
     """),
     Hazard("a vote at a barrier behind a short circuit", START + """
     n = i < 5 and cuda.syncthreads_or(i == 2) > 0    #! DIVERGES #-

@@ -29,12 +29,6 @@ HAZARDS = (
     if i >= 48:
         out[g] = s[24:][i - 48]          #! RAW
     """),
-    Hazard("a slice of global memory", START + """
-    part = out[64 * cuda.blockIdx.x:]
-    part[i] = x[g]                       #:
-    #+ cuda.syncthreads()
-    x[g] = part[63 - i]                  #! RAW
-    """),
     Hazard("written and read by device functions", SHARED + """
     put(s, i, x[g])
     #+ cuda.syncthreads()
@@ -74,16 +68,6 @@ HAZARDS = (
     #+ b = cuda.shared.array(0, float32)[64:]
     a[i] = x[g]                          #:
     b[63 - i] = x[g] + 1                 #! WAW
-    cuda.syncthreads()
-    out[g] = a[i] + b[i]
-    """, shared_bytes=512),
-    Hazard("two dynamic arrays of different types are one", START + """
-    a = cuda.shared.array(0, float32)    #-
-    #+ a = cuda.shared.array(0, float32)[:64]
-    b = cuda.shared.array(0, int32)      #-
-    #+ b = cuda.shared.array(0, int32)[64:]
-    a[i] = x[g]                          #:
-    b[63 - i] = i                        #! WAW
     cuda.syncthreads()
     out[g] = a[i] + b[i]
     """, shared_bytes=512),

@@ -63,18 +63,4 @@ HAZARDS = (
         step *= 2
     out[g] = s[i]
     """),
-    Hazard("scan from the top: second half", SHARED + """
-    cuda.syncthreads()
-    step = 32
-    while step > 0:
-        k = 2 * step * (i + 1) - 1
-        if k < 64:
-            left = s[k - step]           #:
-            s[k - step] = s[k]           #! RAW
-            s[k] += left                 #! RAW WAR WAW
-        #+ cuda.syncthreads()
-        step //= 2
-    cuda.syncthreads()
-    out[g] = s[i]
-    """),
 )  # fmt: skip

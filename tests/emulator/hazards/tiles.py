@@ -33,19 +33,4 @@ HAZARDS = (
         cuda.syncthreads()
     out[64 * cuda.blockIdx.x + 8 * b + a] = total
     """, block=(8, 8)),
-    Hazard("stencil: in two directions", """
-    s = cuda.shared.array((10, 10), float32)
-    a, b = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
-    i = 8 * (b - 1) + a - 1
-    if i < 10:
-        s[0, i] = 0
-        s[9, i] = 0
-        if 0 < i < 9:
-            s[i, 0] = 0
-            s[i, 9] = 0
-    cuda.syncthreads()
-    s[b, a] = x[i]                       #:
-    #+ cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + i] = s[b - 1, a] + s[b + 1, a]    #! RAW
-    """, block=(8, 8)),
 )  # fmt: skip

@@ -27,13 +27,6 @@ HAZARDS = (
     #+ cuda.syncwarp()
     out[g] = s[i ^ 1] + n                #! RAW
     """),
-    Hazard("a vote orders no memory", SHARED + """
-    s[i] = x[g]                          #:
-    all_in = cuda.all_sync(0xFFFFFFFF, True)
-    #+ cuda.syncwarp()
-    if all_in:
-        out[g] = s[i ^ 2]                #! RAW
-    """),
     Hazard("the first warp adds up what all warps left", SHARED + """
     n = x[g]
     for k in range(5):

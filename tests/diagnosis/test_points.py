@@ -1,19 +1,176 @@
-"""What earns nothing: shared memory for show, values that nobody wrote, tests of the emulator.
+"""What earns points: what was done, in every launch; nothing that only looks like it."""
 
-Each of these answers gives the right numbers on the emulator, and each has an honest counterpart
-that keeps its points.
-"""
-
+from pathlib import Path
 from textwrap import indent
 
 import pytest
 from sampling import few
+from stored_answers import wrong_answers_to
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
 
-HEAD = """import math
+HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\n"
+NAIVE = {
+    exercise: wrong_answers_to(exercise)["no_shared_memory"]
+    for exercise in ("matmul_tiled", "matmul_2d", "transpose_tiled", "attention")
+} | {"block_scan": wrong_answers_to("block_scan")["fetched_by_every_thread"]}
+# What a first attempt is worth that never stages anything: right numbers, kept inside the arrays,
+# in float32.
+WORTH = {"right", "bounds", "float32"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAIVE)
+def test_a_naive_kernel_earns_what_it_shows(name: str) -> None:
+    report = examine_source(name, NAIVE[name], debug=True)
+    assert report.numbers_right and not report.passed, str(report)
+    points = EXERCISES[name].points
+    assert {each for each, earned in report.earned.items() if earned} == WORTH, str(report)
+    assert report.points == sum(points[each] for each in WORTH)
+
+
+DOWN_A_COLUMN = """def transpose_tiled(A, B):
+    tile = cuda.shared.array((32, 33), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    left, row = cuda.blockIdx.x * 32, cuda.grid(2)[1]
+    if row < A.shape[0] and left + tx < A.shape[1]:
+        tile[ty, tx] = A[row, left + tx]
+    cuda.syncthreads()
+    if row < A.shape[0] and left + {across} < A.shape[1]:
+        B[left + {across}, row] = tile[ty, {across}]
+"""
+
+
+@pytest.mark.parametrize(("across", "earned"), [("31 - tx", 1), ("tx", 0)])
+def test_a_race_free_kernel_keeps_its_points_where_something_else_is_missed(
+    across: str, earned: int
+) -> None:
+    """A transpose through a tile that stores down a column, what another thread has put there."""
+    text = HEAD + DOWN_A_COLUMN.format(across=across)
+    report = examine_source("transpose_tiled", text, debug=True)
+    assert [each.code for each in report.errors] == ["uncoalesced-store"]
+    assert report.earned["race-free"] == earned
+
+
+def test_a_thread_alone_in_its_warp_keeps_nobody_waiting() -> None:
+    text = """
+from numba import cuda
+BLOCK = (1, 1)
+
+@cuda.jit
+def mat_add(A, B, C):
+    row = cuda.blockIdx.y * BLOCK[1] + cuda.threadIdx.y
+    col = cuda.blockIdx.x * BLOCK[0] + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = A[row, col] + B[row, col]
+"""
+    assert "serial-work" not in {each.code for each in examine_source("mat_add", text).findings}
+
+
+ROOT = Path(__file__).resolve().parents[2]
+FILLED_AGAIN = """\
+from numba import cuda, float32
+
+TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    total = float32(0)
+    for start in range(0, A.shape[1], TILE):
+        for again in range(40):
+            inside = row < A.shape[0] and start + tx < A.shape[1]
+            sA[ty, tx] = A[row, start + tx] if inside else float32(0)
+            inside = start + ty < B.shape[0] and col < B.shape[1]
+            sB[ty, tx] = B[start + ty, col] if inside else float32(0)
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = total
+"""
+
+
+def _answer(exercise: str, name: str) -> str:
+    return wrong_answers_to(exercise)[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sizes", "seed"), [("16, 1", 0), ("1, 16", 7), ("2, 1", 0)])
+def test_a_line_of_outputs_is_no_square(sizes: str, seed: int) -> None:
+    text = _answer("matmul_2d", "outputs_in_a_line")
+    rows, columns = map(int, sizes.split(", "))
+    text = text.replace("TM, TN = 16, 1", f"TM, TN = {sizes}\nBM, BN, BK = {16 * rows}, 16 * TN, 8")
+    report = examine_source("matmul_2d", text, seed=seed, debug=True)
+    [error] = report.errors
+    outputs = rows * columns
+    assert f"{outputs + 1} numbers for {outputs} multiply-adds" in error.message
+    assert [name for name, points in report.earned.items() if not points] == ["registers"]
+
+
+@pytest.mark.parametrize("sizes", ["2, 2", "16, 2"])
+@pytest.mark.slow
+def test_the_smallest_square_and_a_rectangle_are_enough(sizes: str) -> None:
+    text = _answer("matmul_2d", "outputs_in_a_line").replace("TM, TN = 16, 1", f"TM, TN = {sizes}")
+    rows, columns = map(int, sizes.split(", "))
+    text = text.replace("THREADS = 256", f"THREADS = {64 * 64 // (rows * columns)}")
+    report = examine_source("matmul_2d", text, debug=True)
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize(("tile", "seed"), few([(1, 0), (8, 7), (16, 0)]))
+def test_one_shared_number_stages_no_tile(tile: int, seed: int) -> None:
+    text = _answer("matmul_tiled", "shared_memory_for_show")
+    text = text.replace("TILE = 16", f"TILE = {tile}")
+    report = examine_source("matmul_tiled", text, seed=seed, debug=True)
+    [error] = report.errors
+    assert (error.code, error.line) == ("not-used", 10)
+    missed = [name for name, points in report.earned.items() if not points]
+    assert missed == ["shared-memory", "race-free", "reuse"]
+
+
+@pytest.mark.slow
+def test_a_show_is_worth_what_the_same_kernel_is_worth_without_it() -> None:
+    for exercise in ("matmul_tiled", "attention"):
+        show, none = (
+            examine_source(exercise, _answer(exercise, name), debug=True).earned
+            for name in ("shared_memory_for_show", "no_shared_memory")
+        )
+        assert show == none
+
+
+@pytest.mark.slow
+def test_the_same_show_fills_no_registers() -> None:
+    text = _answer("matmul_2d", "no_shared_memory").replace(
+        "    tid =",
+        "    s = cuda.shared.array(1, float32)\n"
+        "    if cuda.threadIdx.x == 0:\n        s[0] = float32(0)\n"
+        "    cuda.syncthreads()\n    tid =",
+        1,
+    )
+    text = text.replace("total = float32(0)", "total = s[0]")
+    report = examine_source("matmul_2d", text, debug=True)
+    [error] = report.errors
+    assert "does not depend on what the threads share in s" in error.message
+    assert report.earned["registers"] == 0
+
+
+@pytest.mark.slow
+def test_tiles_that_are_filled_again_and_again_are_staged_all_the_same() -> None:
+    """Too much is fetched, and yet every operand is read from shared memory."""
+    report = examine_source("matmul_tiled", FILLED_AGAIN, debug=True)
+    assert {each.code for each in report.errors} == {"excess-global-traffic"}
+    assert [name for name, points in report.earned.items() if not points] == ["reuse"]
+
+
+HEAD_FOR_NOTHING = """import math
 import numpy as np
 from numba import cuda, float32, float64, int32
 
@@ -42,7 +199,7 @@ FROM_INPUT = "A[row, tx] if row < A.shape[0] and tx < A.shape[1] else float32(0)
 
 
 def product(filled: str = FROM_INPUT, first: str = "", step: str = "", last: str = "") -> str:
-    return HEAD + PRODUCT.format(
+    return HEAD_FOR_NOTHING + PRODUCT.format(
         filled=filled,
         first=indent(first, " " * 4),
         step=indent(step, " " * 12),
@@ -76,7 +233,7 @@ FOR_SHOW = {
     "chosen, and never taken": product(step=f"junk = {READ}\nif k < 0:\n    acc += junk"),
 }  # fmt: skip
 HALF_OF_THEM = "s[k % 64] if k % 2 else x[k]"
-SCAN = """def block_scan(x, y):
+SCAN_FOR_NOTHING = """def block_scan(x, y):
     s = cuda.shared.array(64, float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
     s[t] = x[i] if i < x.size else float32(0)
@@ -103,7 +260,6 @@ REGISTERS = """def matmul_1d(A, B, C):
                 junk += s[(t + 32) % 512]
             C[row, col] = acc + junk
 """
-WORTH = {"right", "bounds", "float32"}
 
 
 def earned(report: Report) -> set[str]:
@@ -119,12 +275,12 @@ def test_shared_memory_for_show_earns_nothing(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "text"), [
-    ("block_scan", SCAN.format(weight="x[i]")),
-    ("block_scan", SCAN.format(weight="x[i]").replace("x[k]", HALF_OF_THEM)),
+    ("block_scan", SCAN_FOR_NOTHING.format(weight="x[i]")),
+    ("block_scan", SCAN_FOR_NOTHING.format(weight="x[i]").replace("x[k]", HALF_OF_THEM)),
     ("matmul_1d", REGISTERS),
 ])  # fmt: skip
 def test_of_other_exercises_too(exercise: str, text: str) -> None:
-    report = examine_source(exercise, HEAD + text, debug=True)
+    report = examine_source(exercise, HEAD_FOR_NOTHING + text, debug=True)
     assert report.numbers_right and earned(report) <= WORTH, str(report)
 
 
@@ -150,7 +306,7 @@ HALF_STAGED = """def matmul_tiled(A, B, C):
 @pytest.mark.slow
 def test_one_operand_that_is_handed_on_is_shared_memory_used() -> None:
     """What is missed is that the other one is fetched again and again."""
-    report = examine_source("matmul_tiled", HEAD + HALF_STAGED, debug=True)
+    report = examine_source("matmul_tiled", HEAD_FOR_NOTHING + HALF_STAGED, debug=True)
     assert earned(report) == {*EXERCISES["matmul_tiled"].points} - {"reuse"}, str(report)
 
 
@@ -175,7 +331,9 @@ UNWRITTEN = {
 @pytest.mark.parametrize("name", UNWRITTEN)
 def test_what_nobody_wrote_decides_nothing(name: str) -> None:
     made, test = UNWRITTEN[name]
-    report = examine_source("mat_add", HEAD + SUM.format(made=made, test=test), debug=True)
+    report = examine_source(
+        "mat_add", HEAD_FOR_NOTHING + SUM.format(made=made, test=test), debug=True
+    )
     assert [each.code for each in report.errors] == ["uninitialised-read"], str(report)
     assert report.points == 0
 
@@ -183,7 +341,7 @@ def test_what_nobody_wrote_decides_nothing(name: str) -> None:
 @pytest.mark.parametrize("test", few(["q[0] * float32(0) == 1", "q[0] < 0 and q[0] > 0"]))
 def test_a_read_that_changes_nothing_is_a_warning(test: str) -> None:
     text = SUM.format(made="cuda.local.array(1, float32)", test=test)
-    report = examine_source("mat_add", HEAD + text, debug=True)
+    report = examine_source("mat_add", HEAD_FOR_NOTHING + text, debug=True)
     assert report.passed and report.points == report.max_points, str(report)
     assert "uninitialised-read" in {each.code for each in report.findings}
 
@@ -202,12 +360,12 @@ MADE = {"shared": ("cuda.shared.array(256, {})", "t"), "local": ("cuda.local.arr
 @pytest.mark.parametrize("kind", MADE)
 def test_an_array_of_float64_is_named_where_it_is_made(kind: str) -> None:
     made, place = MADE[kind]
-    text = HEAD + KEPT.format(made=made.format("float64"), place=place)
+    text = HEAD_FOR_NOTHING + KEPT.format(made=made.format("float64"), place=place)
     report = examine_source("mat_add", text, debug=True)
     line = next(n for n, each in enumerate(text.splitlines(), 1) if ".array(" in each)
     assert [(each.code, each.line) for each in report.errors] == [("float64-arithmetic", line)]
     assert earned(report) == {"right", "bounds", "coalesced"}
-    honest = HEAD + KEPT.format(made=made.format("float32"), place=place)
+    honest = HEAD_FOR_NOTHING + KEPT.format(made=made.format("float32"), place=place)
     assert examine_source("mat_add", honest, debug=True).passed
 
 
@@ -236,7 +394,9 @@ ROUNDED = {
 @pytest.mark.parametrize("name", few(ROUNDED, 2))
 def test_a_result_that_depends_on_how_products_are_rounded(name: str) -> None:
     right, test = ROUNDED[name]
-    report = examine_source("matmul_naive", HEAD + TELLS.format(right=right, test=test), debug=True)
+    report = examine_source(
+        "matmul_naive", HEAD_FOR_NOTHING + TELLS.format(right=right, test=test), debug=True
+    )
     assert [each.code for each in report.errors] == ["wrong-result"], str(report)
     assert "round" in report.errors[0].message
 
@@ -244,7 +404,9 @@ def test_a_result_that_depends_on_how_products_are_rounded(name: str) -> None:
 @pytest.mark.slow
 def test_a_way_that_depends_on_how_products_are_rounded() -> None:
     """Both ways give the right numbers; a GPU takes the one that is not counted here."""
-    text = HEAD + TELLS.format(right="acc", test="A.shape[0] != C.shape[1] or x * x - y == 0")
+    text = HEAD_FOR_NOTHING + TELLS.format(
+        right="acc", test="A.shape[0] != C.shape[1] or x * x - y == 0"
+    )
     text = text.replace("else float32(0)", "else acc + A[row, 0] - A[row, 0]")
     report = examine_source("matmul_naive", text, debug=True)
     assert [each.code for each in report.errors] == ["wrong-result"], str(report)
@@ -252,6 +414,8 @@ def test_a_way_that_depends_on_how_products_are_rounded() -> None:
 
 @pytest.mark.parametrize("test", few(["abs(x * x - y) < 1e-4", "y >= 0", "x * x - y < 1"]))
 def test_an_honest_test_of_a_product(test: str) -> None:
-    report = examine_source("matmul_naive", HEAD + TELLS.format(right="acc", test=test), debug=True)
+    report = examine_source(
+        "matmul_naive", HEAD_FOR_NOTHING + TELLS.format(right="acc", test=test), debug=True
+    )
     assert "wrong-result" not in {each.code for each in report.findings}, str(report)
     assert report.numbers_right
