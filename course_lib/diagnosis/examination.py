@@ -6,8 +6,9 @@ settle what a number in an answer means: a limit, or a size.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 
 from course_lib.curriculum import Exercise
@@ -35,17 +36,19 @@ from course_lib.diagnosis.number_patterns import (
 )
 from course_lib.diagnosis.points import what_holds
 from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
 from course_lib.diagnosis.sizes import (
     DRAW,
     far_cases,
     limit_finding,
     room_finding,
-    size_finding,
 )
+from course_lib.diagnosis.source.tree import walk
+from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.observers.limits import Site
-from course_lib.problems.problem import Case
+from course_lib.problems.problem import Case, OtherSize
 from course_lib.wording.findings import Finding, by_importance
 
 
@@ -120,12 +123,35 @@ def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:
             return launcher.with_kernel(kernel).run(case).right
 
         part = where(~trial.outcome.right, trial.outcome.sizes)
-        found = size_finding(launcher.answer.kernel, launcher.source, size, part, is_right)
+        found = _size_finding(launcher, size, part, is_right)
         if found.line is not None:  # what else is seen there follows from that number
             trial = replace(trial, profile=replace(trial.profile, findings=[]))
         trials.append(trial)
         return found
     return None
+
+
+def _size_finding(
+    launcher: Launcher, size: OtherSize, part: str, is_right: Callable[[Kernel], bool]
+) -> Finding:
+    """The number that means a size, found by a change that makes it another size.
+
+    A task whose arrays have one fixed size can't tell `range(12)` from `range(x.shape[0])`. So a
+    right answer is launched once more, on arrays that are longer along one axis; where that goes
+    wrong, each number in a test or in the head of a loop is changed as the size has changed.
+    """
+    source, facts = launcher.source, {"part": part, **asdict(size)}
+    for tree in source.functions:
+        for node, path in walk(tree):
+            if not isinstance(node, ast.Constant) or type(node.value) is not int:
+                continue
+            new, rest = divmod(node.value * size.other, size.usual)
+            edit = Edit("", node.lineno, 0, tree, {path: ast.Constant(new)})
+            is_tested = any(name in ("test", "iter") for name, _ in path)
+            if is_tested and not rest and is_right(edit.applied(launcher.answer.kernel)):
+                kind = "size in a loop" if source.heads_a_loop(node) else "size in a test"
+                return tell(kind, node.lineno, number=node.value, **facts)
+    return tell("size somewhere", None, **facts)
 
 
 def _fault_of(launcher: Launcher, trial: Trial) -> Finding | None:

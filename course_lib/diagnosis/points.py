@@ -57,11 +57,8 @@ PROPERTY_OF: dict[str, str] = {
 
 # What some codes cost where the answer is no kernel.
 OF_KIND: dict[Kind, dict[str, str]] = {
-    KERNEL: {},
     FUNCTION: {"invalid-launch": "refusals"},
     CONSTANTS: {"not-used": "resident", "excess-global-traffic": "intensity"},
-    CUTILE: {},
-    TRITON: {},
 }
 
 
@@ -83,7 +80,7 @@ FATAL = {
 
 def property_of(exercise: Exercise, code: str) -> str:
     """The property that an error of this code costs in this exercise: one that it asks for."""
-    name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
+    name = OF_KIND.get(exercise.kind, {}).get(code) or PROPERTY_OF.get(code, "right")
     if name == "shared-memory":  # registers are filled from there; the others are tools, too
         tools = ("registers", "wide", "asynchronous", "tensor")
         name = next((tool for tool in tools if tool in exercise.points), name)
@@ -92,7 +89,7 @@ def property_of(exercise: Exercise, code: str) -> str:
 
 def costs_everything(exercise: Exercise, code: str) -> bool:
     """Whether an error of this code leaves nothing to judge."""
-    return code in FATAL or (code == "invalid-launch" and code not in OF_KIND[exercise.kind])
+    return code in FATAL or (code == "invalid-launch" and exercise.kind != FUNCTION)
 
 
 def lost_properties(
@@ -170,10 +167,8 @@ _SOME = "the numbers are wrong for some sizes"
 
 _NOWHERE: dict[Kind, str] = {
     KERNEL: "nothing is earned before the numbers are right where the blocks divide the sizes",
-    FUNCTION: "nothing is earned before the result is right",
+    **dict.fromkeys((FUNCTION, CUTILE, TRITON), "nothing is earned before the result is right"),
     CONSTANTS: "nothing is earned before the numbers fit together",
-    CUTILE: "nothing is earned before the result is right",
-    TRITON: "nothing is earned before the result is right",
 }
 
 

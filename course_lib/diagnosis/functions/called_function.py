@@ -34,7 +34,7 @@ from course_lib.diagnosis.repair.causes import MOVES, code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.source.tree import node_at
+from course_lib.diagnosis.source.tree import node_at, nodes_in
 from course_lib.emulator import Kernel
 from course_lib.problems import tile_choice
 from course_lib.problems.call_table import CallTable
@@ -98,7 +98,7 @@ def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iter
         yield _in_a_call("no int", shown, returned)
     else:
         edit = edit_that_repairs(function, calls)
-        meant = next(explanations(calls, edit, function), ())
+        meant = next(explanations(calls, edit), ())
         yield from (_told(each, ended, edit, function) for each in meant)
         if stop and not meant:
             yield _stopped(stop)
@@ -145,10 +145,8 @@ def _nothing(shown: Call, calls: Sequence[Call], function: Kernel) -> Finding:
 
 def _print(function: Kernel) -> int | None:
     """The line of a call of print."""
-    for node in ast.walk(function.tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
-            return node.lineno
-    return None
+    calls = nodes_in(function.tree, ast.Call)
+    return next((call.lineno for call in calls if getattr(call.func, "id", "") == "print"), None)
 
 
 def _empty_return(function: Kernel) -> int:
@@ -215,9 +213,7 @@ class Explanation(NamedTuple):
         return replace(found, code=self.code or found.code)
 
 
-def explanations(
-    calls: Sequence[Call], edit: Edit | None, function: Kernel
-) -> Iterator[tuple[Explanation, ...]]:
+def explanations(calls: Sequence[Call], edit: Edit | None) -> Iterator[tuple[Explanation, ...]]:
     """All that explains the results of every call, the most telling first.
 
     Each is one thing, or several that are wrong together.
