@@ -213,6 +213,8 @@ def without_fact(path: Path) -> Iterator[int]:
             continue
         place, own = SAYS[name]
         facts = {each.arg for each in node.keywords} | own
+        if "elsewhere" in facts or (name == "finding_of" and len(node.args) > 5):
+            facts.add("other_line")  # so is that line named in the message
         if None in facts or (name == "rejection" and not facts):  # its message has its facts
             continue
         graded = [each.value for each in node.keywords if each.arg == "graded"]

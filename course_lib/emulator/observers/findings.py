@@ -105,7 +105,7 @@ def index_finding(
     fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
 ) -> Finding:
     """What is wrong with an index that `who` uses for a "load", a "store" or an "atomic"."""
-    code, last, name = "wrong-index", fault.length - 1, allocation.name
+    last, name = fault.length - 1, allocation.name
     many = len(allocation.shape) > 1
     axis = say(" along axis {axis}", axis=fault.axis) if many else ""
     facts: dict[str, Any] = {"who": who, "number": fault.index, "axis": axis, "array": name}
@@ -120,7 +120,7 @@ def index_finding(
             meant=meant,
         )
         hint = "Is the last element the one that you want?"
-        return finding(code, message, line, hint, severity="warning", cell=name)
+        return finding("wrong-index", message, line, hint, severity="warning", cell=name)
     elif fault.kind == "negative":
         message = say(
             "{who} uses the index {number}{axis} of {array}: a negative index counts from the "
@@ -128,7 +128,7 @@ def index_finding(
             **facts,
             meant=fault.index + fault.length,
         )
-        hint = "Work out this index by hand for this thread."
+        code, hint = "wrong-index", "Work out this index by hand for this thread."
     else:
         code = _out_of_bounds(kind)
         reach = say("the indices{axis} end at {last}", axis=axis, last=last)
