@@ -61,13 +61,13 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = opposite()
     """),
-    Hazard("two dynamic arrays are one", START + """
+    Hazard("two dynamic arrays of different types are one", START + """
     a = cuda.shared.array(0, float32)    #-
-    b = cuda.shared.array(0, float32)    #-
     #+ a = cuda.shared.array(0, float32)[:64]
-    #+ b = cuda.shared.array(0, float32)[64:]
+    b = cuda.shared.array(0, int32)      #-
+    #+ b = cuda.shared.array(0, int32)[64:]
     a[i] = x[g]                          #:
-    b[63 - i] = x[g] + 1                 #! WAW
+    b[63 - i] = i                        #! WAW
     cuda.syncthreads()
     out[g] = a[i] + b[i]
     """, shared_bytes=512),
