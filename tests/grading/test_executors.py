@@ -128,16 +128,16 @@ def test_stopped_a_pool_leaves_no_process(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     code = (
-        "import sys; sys.path[:0] = sys.argv[1:3]\n"
+        "import sys; sys.path[:0] = sys.argv[1:4]\n"
         "if __name__ == '__main__':\n"
         "    import test_executors as t\n"
-        "    t.results(t.process_pool(2), sys.argv[3:], t.wait_long)\n"
+        "    t.results(t.process_pool(2), sys.argv[4:], t.wait_long)\n"
     )
     script = tmp_path / "run.py"
     script.write_text(code)
     files = [tmp_path / "one", tmp_path / "two"]
     here = Path(__file__).parent
-    parent = subprocess.Popen([sys.executable, script, here, REPOSITORY, *files])
+    parent = subprocess.Popen([sys.executable, script, here, here.parent, REPOSITORY, *files])
     pids = [number_in(file) for file in files]
     parent.kill()
     parent.wait()
