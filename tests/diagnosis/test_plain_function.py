@@ -15,7 +15,6 @@ from course_lib.devices import device, occupancy
 from course_lib.diagnosis.functions import function_calls
 from course_lib.diagnosis.functions.called_function import explanations
 from course_lib.diagnosis.functions.words import Call
-from course_lib.emulator import load_program
 from course_lib.problems.resident_blocks import (
     EXAMPLES,
     blocks,
@@ -56,7 +55,6 @@ def computed(changes, arguments):
 def explain(numbers, cases):
     """What is said of an answer with these numbers."""
     came = [replace(each, value=value) for each, value in zip(cases, numbers, strict=True)]
-    function = load_program(ANSWER).kernel("blocks_per_sm")
     found = next(explanations([each for each in came if each.value is not None], None))
     return [each.facts.get("says", each.kind) for each in found]
 
