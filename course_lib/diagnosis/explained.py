@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -209,8 +208,7 @@ class CauseSearch:
         source, lines = self.launcher.source, []
         statement = source.at_line(seen.line or 0) if seen.code in OUTSIDE else None
         for test, line in source.conditions(statement) if statement else ():
-            named = source.assignments(test.id) if isinstance(test, ast.Name) else ()
-            lines += [line, *(each.lineno for each in named)]
+            lines += source.lines_of_test(test, line)[::-1]
         return [*lines, seen.line or 0]
 
     @cached_property

@@ -43,7 +43,7 @@ class TextPlaces:
         """Tests with which wrong elements are right, or written at all, if they are decided."""
         helped = {site: self.found.helped(site) for site in self._sites("test")}
         tests = sorted(filter(helped.get, helped), key=lambda site: -helped[site])
-        return [line for site in tests for line in self._lines_of_test(site.node, site.line)]
+        return [line for site in tests for line in self.source.lines_of_test(site.node, site.line)]
 
     @cached_property
     def _feeding(self) -> list[TextSite]:
@@ -190,13 +190,7 @@ class TextPlaces:
 
     def _tests(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
         for test, line in (found for node in nodes for found in self.source.conditions(node)):
-            yield from self._lines_of_test(test, line)
-
-    def _lines_of_test(self, test: ast.AST, line: int) -> Iterator[int]:
-        """Of a test; a bare name can't be wrong, but what it was set to can."""
-        if isinstance(test, ast.Name):
-            yield from lines_of(self.source.assignments(test.id))
-        yield line
+            yield from self.source.lines_of_test(test, line)
 
     def _by_axis(
         self, nodes: Iterable[ast.expr], axes: Iterable[int], array: str | None = None

@@ -128,6 +128,14 @@ def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
             if other is not usual:
                 new = {path: compared_by(node, number, other) for path, node in nodes.items()}
                 yield function.values("comparison", 2, new)
+        for by in ("+ 1", "- 1") if usual in (ast.Lt, ast.LtE, ast.Gt, ast.GtE) else ():
+            ends = {
+                (*path, ("comparators", number)): expression(
+                    f"({ast.unparse(node.comparators[number])}) {by}"
+                )
+                for path, node in nodes.items()
+            }
+            yield function.values("off by one", 2, ends)
 
 
 def alike_numbers(function: Ingredients) -> Iterator[Edit]:

@@ -26,6 +26,17 @@ class Variables(AnswerTree):
         """The statements that give a variable its value."""
         return self._assignments.get(name, [])
 
+    def lines_of_test(self, test: ast.AST, line: int) -> list[int]:
+        """Where what a test says is made: a bare name is set elsewhere, a call answered in a
+        function of the answer's own; the line of the test comes last."""
+        made: list[ast.stmt] = []
+        if isinstance(test, ast.Name):
+            made += self.assignments(test.id)
+        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+            called = [each for each in self.functions if each.name == test.func.id]
+            made += [leaf for function in called for leaf in nodes_in(function, ast.Return)]
+        return [*(statement.lineno for statement in made), line]
+
     @cached_property
     def _assignments(self) -> dict[str, list[ast.Assign | ast.AugAssign | ast.AnnAssign]]:
         found: dict[str, list[ast.Assign | ast.AugAssign | ast.AnnAssign]] = {}
