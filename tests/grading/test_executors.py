@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections import deque
 from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,57 @@ def test_jobs_are_asked_for_only_when_there_is_room() -> None:
     for _ in run_all(shout, threads(2), next_job):
         done += 1
     assert done == 20
+
+
+class Fragile(Executor):
+    """A pool that breaks, and takes everything along that it has, when a job says so."""
+
+    def __init__(self, lethal: set[str], alone: list[set[str]]) -> None:
+        self.lethal = lethal
+        self.alone = alone
+        self.held: dict[Future[str], str] = {}
+        self.broken = False
+
+    def submit(self, work, job: str) -> Future[str]:  # type: ignore[override]
+        if self.broken:
+            raise BrokenProcessPool("broken before")
+        future: Future[str] = Future()
+        self.held[future] = job
+        if len(self.held) == 3 or job in self.lethal or job == "last":
+            self.settle(work)
+        return future
+
+    def settle(self, work) -> None:
+        jobs = set(self.held.values())
+        self.broken = bool(jobs & self.lethal)
+        if self.broken:
+            self.alone.append(jobs)
+        for future, job in self.held.items():
+            if self.broken:
+                future.set_exception(BrokenProcessPool("a worker died"))
+            else:
+                future.set_result(work(job))
+        self.held.clear()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if self.held:
+            self.settle(shout)
+
+
+def test_the_guilty_job_is_found_and_the_others_are_done() -> None:
+    broken: list[set[str]] = []
+    made = []
+
+    def start() -> Executor:
+        made.append(Fragile({"lethal"}, broken))
+        return made[-1]
+
+    place = Workplace(start, lambda pool: None, 1)
+    # Each alone settles at once, as "last" does.
+    found = results(place, ["last", "lethal", "last 2"][:2])
+    assert found == {"last": "LAST", "lethal": None}
+    assert broken[-1] == {"lethal"}, "tried again with nothing beside it"
+    assert len(broken) == 3
 
 
 def test_a_workplace_that_is_gone_is_no_endless_wait(monkeypatch: pytest.MonkeyPatch) -> None:
