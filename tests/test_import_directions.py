@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -209,3 +210,33 @@ def test_what_the_page_names_is_there_and_readers_find_it():
         assert (ROOT / name).exists(), name
     for name in ("README.md", "CONTRIBUTING.md"):
         assert "(docs/architecture.md)" in (ROOT / name).read_text(encoding="utf-8")
+
+
+def names_bound_in(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Each variable, parameter and function with its line; the fields of a class are none."""
+    fields = {
+        statement.target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Store()) if node not in fields:
+                yield name, node.lineno
+            case ast.arg(name) | ast.FunctionDef(name):
+                yield name, node.lineno
+
+
+def test_a_variable_has_the_noun_of_what_it_is() -> None:
+    """`for finding in findings`: `each` says nothing of what one goes through."""
+    text = "def one(each): return [each for each in f(lambda each: each)]\nclass A:\n    each: int"
+    assert [line for name, line in names_bound_in(ast.parse(text)) if name == "each"] == [1, 1, 1]
+    found = [
+        f"{path.relative_to(LIBRARY)}:{line}"
+        for path, tree in trees().items()
+        for name, line in names_bound_in(tree)
+        if name == "each"
+    ]
+    assert not found, found

@@ -147,7 +147,7 @@ def _fault(site: Path, page: Path, target: str, pages: dict[Path, Page]) -> str 
         if not file.is_file():
             return "there is no such file"
     anchor = unquote(parts.fragment)
-    known = {path.resolve(): each for path, each in pages.items()}.get(file.resolve())
+    known = {path.resolve(): known_page for path, known_page in pages.items()}.get(file.resolve())
     if anchor and known is not None and anchor not in known.anchors:
         return "there is no such place on that page"
     return None
@@ -156,7 +156,7 @@ def _fault(site: Path, page: Path, target: str, pages: dict[Path, Page]) -> str 
 def urls_of_style(style: str) -> list[str]:
     """What a piece of CSS fetches; data within the style itself is not fetched."""
     found = [first or second for first, second in _STYLE_URL.findall(style)]
-    return [each.strip() for each in found if not each.strip().startswith(("data:", "#"))]
+    return [url.strip() for url in found if not url.strip().startswith(("data:", "#"))]
 
 
 # --- What the pages lack, and the list of all that works offline ----------------------------------
@@ -224,7 +224,7 @@ def whole(site: Path) -> dict[str, object]:
     """
     files = sorted(_needed(site))
     contents = [(site / unquote(urlsplit(name).path)).read_bytes() for name in files]
-    digest = hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in contents))
+    digest = hashlib.sha256(b"".join(hashlib.sha256(content).digest() for content in contents))
     return {
         "version": digest.hexdigest()[:10],
         "bytes": sum(map(len, contents)),

@@ -170,7 +170,9 @@ def _picture_alone(cell: Cell) -> Cell:
 
 def _with_words(cell: Cell) -> Cell:
     """A code cell whose pictures carry their words where the book's builder looks for them."""
-    words = [each["metadata"]["image/png"]["alt"] for each in cell["outputs"] if _has_words(each)]
+    words = [
+        output["metadata"]["image/png"]["alt"] for output in cell["outputs"] if _has_words(output)
+    ]
     if not words:
         return cell
     image = {"mystnb": {"image": {"alt": " ".join(words)}}}

@@ -197,8 +197,9 @@ def _purpose(project: Project, lesson: Lesson) -> list[str]:
 
 def _task(project: Project, lesson: Lesson, folder: str) -> list[str]:
     todo = "\n".join(
-        f"- `{each.signature}`: {each.title[0].lower()}{each.title[1:]}{project.worth(each.id)}"
-        for each in map(EXERCISES.__getitem__, lesson.exercises)
+        f"- `{exercise.signature}`: {exercise.title[0].lower()}{exercise.title[1:]}"
+        f"{project.worth(exercise.id)}"
+        for exercise in map(EXERCISES.__getitem__, lesson.exercises)
     )
     home = f"[lesson {lesson.number}](../notebooks/{lesson.stem}.ipynb)"
     if folder == "exercises":
@@ -240,9 +241,9 @@ def _linked(cell: Cell, project: Project, folder: str) -> Cell:
 def _notebooks(project: Project) -> set[str]:
     """The paths of the notebooks that the course has."""
     return {
-        f"{each}/{lesson.stem}.ipynb"
+        f"{folder}/{lesson.stem}.ipynb"
         for lesson in project.lessons
-        for each in (
+        for folder in (
             ("notebooks", "exercises", "solutions") if lesson.exercises else ("notebooks",)
         )
     }

@@ -92,7 +92,7 @@ def rung_12() -> str:
         entry = bench.entry(name)
         assert entry, f"{name} was not measured"
         found = (bench.share_of_same_result(entry, size) for size in bench.sizes)
-        shares.append((f"`{name}`", *(_share(each, ".1%") for each in found)))
+        shares.append((f"`{name}`", *(_share(share, ".1%") for share in found)))
     ways = [ablation(size, when, DEVICE) for size in (4096, 8192) for when in (SAMPLES, SUSTAINED)]
     steps = (
         (f"`{step.name}`", *(" to ".join(_share(x, ".1%") for x in way.step(step.name).share)
@@ -103,7 +103,7 @@ def rung_12() -> str:
         f"{bench.label}; shares of the speed that cuBLAS reaches with the same result format:\n\n"
         f"{_table(('', *map(str, bench.sizes)), shares)}\n\n"
         f"{ways[0].label}; shares of the speed that cuBLAS reaches with a bfloat16 result:\n\n"
-        f"{_table(('', *(f'{each.size}, {each.when}' for each in ways)), steps)}"
+        f"{_table(('', *(f'{way.size}, {way.when}' for way in ways)), steps)}"
     )
 
 
@@ -132,8 +132,8 @@ def conflicts() -> str:
     rows = []
     for tile in (16, 32):
         pair = [banks.tiled(tile, padded, DEVICE) for padded in (False, True)]
-        rows.append((f"T = {tile}", *(f"{each.ms:.2f}" for each in pair),
-                     *(f"{each.loads_per_fma:g}" for each in pair)))  # fmt: skip
+        rows.append((f"T = {tile}", *(f"{kernel.ms:.2f}" for kernel in pair),
+                     *(f"{kernel.loads_per_fma:g}" for kernel in pair)))  # fmt: skip
     head = (f"{SIZE}³", "ms", "padded, ms", "loads for each multiply-add", "padded")
     return f"{turned.label}:\n\n{times}\n\n{_table(head, rows)}"
 
@@ -157,8 +157,8 @@ def attention_speeds() -> str:
     speeds = _table(
         ("TFLOP/s", *names),
         (
-            (each.short, *(f"{run.find(name, each).tflops:.0f}" for name in names))
-            for each in run.problems("bfloat16")
+            (problem.short, *(f"{run.find(name, problem).tflops:.0f}" for name in names))
+            for problem in run.problems("bfloat16")
         ),
     )
     (problem,) = run.problems("float32")
@@ -180,9 +180,9 @@ def tuned_tiles() -> str:
     for rung in found.tried:
         for size in found.sizes(rung):
             tried = found.at(rung, size)
-            own = next(each for each in tried if not each.constants)
+            own = next(timing for timing in tried if not timing.constants)
             best = " × ".join(map(str, tried[0].tile))
-            shares = (_share(found.share_of_cublas(rung, each)) for each in (tried[0], own))
+            shares = (_share(found.share_of_cublas(rung, timing)) for timing in (tried[0], own))
             rows.append((f"`{rung}`", f"{size}", f"{best}, {tried[0].threads} threads", *shares))
     head = ("rung", "size", "the fastest tile", "of cuBLAS", "the rung's own tile, of cuBLAS")
     return f"{found.label}:\n\n{_table(head, rows)}"
@@ -197,8 +197,8 @@ def host_times() -> str:
             mine, theirs = ways[way], ways[f"PyTorch{name}"]
             rows.append((
                 problem.replace(" x ", " × "), f"`{way}`",
-                *(_number(each.host_us, ".1f") for each in (mine, theirs)),
-                *(_number(each.loop_us, ".1f") for each in (mine, theirs)),
+                *(_number(times.host_us, ".1f") for times in (mine, theirs)),
+                *(_number(times.loop_us, ".1f") for times in (mine, theirs)),
                 _number(theirs.loop_us / mine.loop_us, ".2f"),
             ))  # fmt: skip
     head = ("", "way", "host, µs", "PyTorch's", "in a loop, µs", "PyTorch's", "of its speed")

@@ -146,8 +146,8 @@ def _rejoined(cells: Sequence[Cell]) -> list[Cell]:
     """The cells, with those pieces of one cell that all stay in one cell again."""
     return [
         {**pieces[0], "source": "\n\n".join(map(source, pieces))}
-        for _, each in itertools.groupby(cells, lambda cell: cell["id"] or id(cell))
-        for pieces in [list(each)]
+        for _, group in itertools.groupby(cells, lambda cell: cell["id"] or id(cell))
+        for pieces in [list(group)]
     ]
 
 
@@ -200,7 +200,9 @@ def _stored(statement: ast.stmt) -> set[str]:
 def _defined(cell: Cell) -> set[str]:
     """The names that a cell leaves behind for those below it."""
     outermost = [symbol for scope in _scopes(cell)[:1] for symbol in scope.get_symbols()]
-    return {each.get_name() for each in outermost if each.is_assigned() or each.is_imported()}
+    return {
+        symbol.get_name() for symbol in outermost if symbol.is_assigned() or symbol.is_imported()
+    }
 
 
 def _used(cell: Cell) -> set[str]:
@@ -208,7 +210,7 @@ def _used(cell: Cell) -> set[str]:
     outermost, inner = _scopes(cell)[:1], _scopes(cell)[1:]
     found = [symbol for scope in outermost for symbol in scope.get_symbols()]
     found += [symbol for scope in inner for symbol in scope.get_symbols() if symbol.is_global()]
-    return {each.get_name() for each in found if each.is_referenced()}
+    return {symbol.get_name() for symbol in found if symbol.is_referenced()}
 
 
 def _scopes(cell: Cell) -> list[symtable.SymbolTable]:

@@ -72,17 +72,17 @@ def with_placed(cells: Sequence[Cell], lesson: str) -> list[Cell]:
     made: list[Cell] = []
     placed: set[str] = set()
     for cell in cells:
-        each = task_of(cell) or _prediction_of(cell, lesson)
-        if each is None:
+        asked = task_of(cell) or _prediction_of(cell, lesson)
+        if asked is None:
             made += [] if MADE & set(tags(cell)) else [cell]
             continue
-        what = f"the {'task' if isinstance(each, Task) else 'prediction'} {each.id}"
-        if each.id in placed:
-            raise BuildError(f"cell {cell.get('id', each.id)}: {what} is there twice")
-        if isinstance(each, Task) and each.lesson != lesson:
-            raise BuildError(f"{what} belongs to lesson {each.lesson}")
-        placed.add(each.id)
-        made += [with_outputs_of(stored, fresh) for fresh in _cells_of(each)]
+        what = f"the {'task' if isinstance(asked, Task) else 'prediction'} {asked.id}"
+        if asked.id in placed:
+            raise BuildError(f"cell {cell.get('id', asked.id)}: {what} is there twice")
+        if isinstance(asked, Task) and asked.lesson != lesson:
+            raise BuildError(f"{what} belongs to lesson {asked.lesson}")
+        placed.add(asked.id)
+        made += [with_outputs_of(stored, fresh) for fresh in _cells_of(asked)]
     return made
 
 
@@ -122,20 +122,20 @@ def _prediction_of(cell: Cell, lesson: str) -> Question | None:
     return predictions(lesson)[name]
 
 
-def _cells_of(each: Task | Question) -> list[Cell]:
-    if isinstance(each, Question):
+def _cells_of(asked: Task | Question) -> list[Cell]:
+    if isinstance(asked, Question):
         return [
-            markdown(in_markdown(each), QUESTION, id=f"question-{each.id}"),
-            code(_call(each.id, "..."), GUESS, id=f"predict-{each.id}"),
+            markdown(in_markdown(asked), QUESTION, id=f"question-{asked.id}"),
+            code(_call(asked.id, "..."), GUESS, id=f"predict-{asked.id}"),
         ]
-    hints = (_FOLD.format(number, hint) for number, hint in enumerate(each.hints, start=1))
-    call = f'figures.wanted("{each.id}")'
-    picture = code(call, FIGURE, PICTURE, id=f"wanted-{each.id}")
+    hints = (_FOLD.format(number, hint) for number, hint in enumerate(asked.hints, start=1))
+    call = f'figures.wanted("{asked.id}")'
+    picture = code(call, FIGURE, PICTURE, id=f"wanted-{asked.id}")
     return [
-        *[picture] * each.has_picture,
-        code(_marked(each, each.given), ANSWER, id=f"task-{each.id}"),
-        code(each.check_call, CHECK, id=f"check-{each.id}"),
-        markdown("\n\n".join(hints), HINTS, id=f"hints-{each.id}"),
+        *[picture] * asked.has_picture,
+        code(_marked(asked, asked.given), ANSWER, id=f"task-{asked.id}"),
+        code(asked.check_call, CHECK, id=f"check-{asked.id}"),
+        markdown("\n\n".join(hints), HINTS, id=f"hints-{asked.id}"),
     ]
 
 

@@ -161,7 +161,7 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     except KeyError as problem:
         raise BuildError(problem.args[0]) from None
     # JupyterLab opens the first one.
-    return tuple(each for each in LESSONS if not names or each in (LESSONS[0], *chosen))
+    return tuple(lesson for lesson in LESSONS if not names or lesson in (LESSONS[0], *chosen))
 
 
 def make_release(
@@ -205,7 +205,7 @@ def make_release(
     files[MARK] = b"Made by `course.py release`; the next release may replace this folder.\n"
     shows: dict[str, tuple[str, ...]] = {FILMED: ("matmul_tiled",)}
     if runs:
-        rungs = tuple(each.id for each in EXERCISES.values() if each.rung)
+        rungs = tuple(exercise.id for exercise in EXERCISES.values() if exercise.rung)
         shows["course_lib/kernels"] = rungs
     return Release(lessons, dict(sorted(files.items())), shows, runs)
 
@@ -322,7 +322,7 @@ def _library(root: Path, left_out: Sequence[str]) -> Iterator[str]:
     library = root / "course_lib"
     for path in library.rglob("*"):
         name = path.relative_to(library).as_posix()
-        if any(name == each or name.startswith(f"{each}/") for each in left_out):
+        if any(name == prefix or name.startswith(f"{prefix}/") for prefix in left_out):
             continue
         hidden = re.search(r"(^|/)(\.|__pycache__)", name)
         if path.suffix in SUFFIXES and path.is_file() and not hidden:
@@ -357,11 +357,11 @@ def _readme(project: Project, commands: Sequence[str]) -> str:
     )
 
 
-def _row(project: Project, each: Lesson) -> str:
-    title = f"[{each.number} · {each.title}](notebooks/{each.stem}.ipynb)"
-    names = ", ".join(f"`{name}`{project.worth(name)}" for name in each.exercises)
-    task = f"[{names}](exercises/{each.stem}.ipynb)" if names else ""
-    return f"| {title} | {each.minutes} | {task} |"
+def _row(project: Project, lesson: Lesson) -> str:
+    title = f"[{lesson.number} · {lesson.title}](notebooks/{lesson.stem}.ipynb)"
+    names = ", ".join(f"`{name}`{project.worth(name)}" for name in lesson.exercises)
+    task = f"[{names}](exercises/{lesson.stem}.ipynb)" if names else ""
+    return f"| {title} | {lesson.minutes} | {task} |"
 
 
 # --- What nbgrader is told: which cells check answers, and what these are worth -------------------

@@ -53,7 +53,7 @@ def place(here: Path) -> Path:
     """The course's folder for somebody who stands here: this one, if it is one or is empty."""
     if (here / "course.py").exists() and (here / "course_lib").is_dir():
         return here
-    empty = not any(not each.name.startswith(".") for each in here.iterdir())
+    empty = not any(not path.name.startswith(".") for path in here.iterdir())
     return here if empty else here / FOLDER
 
 

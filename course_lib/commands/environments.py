@@ -157,7 +157,7 @@ def requirements(pyproject: str, bounds: Sequence[str], pre: bool) -> str:
     """
     project = tomllib.loads(pyproject)["project"]
     extras = project["optional-dependencies"]
-    listed = [*project["dependencies"], *(line for each in EXTRAS for line in extras[each])]
+    listed = [*project["dependencies"], *(line for extra in EXTRAS for line in extras[extra])]
     lines = {_without_upper_bound(line) for line in listed if not line.startswith(project["name"])}
     return "\n".join([*(["--pre"] if pre else []), *sorted(lines), *WATCHED, *bounds, ""])
 
@@ -171,13 +171,16 @@ def _without_upper_bound(line: str) -> str:
 
 def versions(python: Path) -> list[str]:
     """A line for each watched package: what is installed, and what newer version could not be."""
-    here = {_name(each["name"]): each["version"] for each in _pip(python, "list", "--format=json")}
+    here = {
+        _name(package["name"]): package["version"]
+        for package in _pip(python, "list", "--format=json")
+    }
     report = _pip(
         python, "install", "--dry-run", "--upgrade", "--no-deps", "--report=-", "--quiet", *WATCHED
     )
     newest = {
-        _name(each["metadata"]["name"]): each["metadata"]["version"]
-        for each in report.get("install", [])
+        _name(package["metadata"]["name"]): package["metadata"]["version"]
+        for package in report.get("install", [])
     }
     return [
         f"{name} {here[name]}"

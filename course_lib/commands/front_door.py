@@ -62,7 +62,7 @@ def main(arguments: list[str]) -> int:
     if (status := answered(arguments, project_version)) is not None:
         return status
     command, *rest = arguments
-    options = [each for each in rest if each.startswith("-")]
+    options = [argument for argument in rest if argument.startswith("-")]
     if command == "prepare" and not options and (unknown := [n for n in rest if n not in COMMANDS]):
         return no_such_command(unknown[0])
     # The parsers of options need the standard library only; prepare has no option but --help.
@@ -120,7 +120,7 @@ def prepare_and_hand_over(command: str, rest: list[str]) -> int:
             "`doctor` tells you what this machine can do."
         )
     asked = [command] if command != "prepare" else rest or ["lab"]
-    groups = list(dict.fromkeys(group for each in asked if (group := COMMANDS[each][1])))
+    groups = list(dict.fromkeys(group for name in asked if (group := COMMANDS[name][1])))
     if HOME == REPOSITORY and not os.access(REPOSITORY, os.W_OK):
         os.environ[HOME_SWITCH] = str(Path.home() / "matmul-ladder")
         if not all(is_ready(with_gpu(group)) for group in groups):

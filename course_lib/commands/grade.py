@@ -178,7 +178,7 @@ def _explain(options: argparse.Namespace) -> int:
             (exercise,) = _exercises([exercise], one=True)
         seed = folder.seed(options.seed, may_draw=False)
         counted_there = folder.counted()
-        graded = [each.graded for each in counted_there]
+        graded = [record.graded for record in counted_there]
         meant = called(student, graded)
         if not meant:
             raise _WrongArguments(
@@ -192,13 +192,13 @@ def _explain(options: argparse.Namespace) -> int:
         )
         _check_asked(exercise, known, f"{student} was graded")
         theirs = [
-            (each, tuple(answer for answer in answers if answer.exercise == exercise))
-            for each, answers in meant
+            (submission, tuple(answer for answer in answers if answer.exercise == exercise))
+            for submission, answers in meant
         ]
         set_for = scoring.whose(_overrides(folder, options, settings), graded)
         grader = Grader(settings, seed, folder.journal, _workplace(options))
         rows = scoring.with_what_is_set(grader.rows(theirs), set_for)
-    by_key = {each.submission.key: each for each in counted_there}
+    by_key = {record.submission.key: record for record in counted_there}
     print(
         "\n\n".join(
             explain(row, settings, theirs.history.get(row.exercise, ()), theirs.replaced)

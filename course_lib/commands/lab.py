@@ -65,7 +65,7 @@ def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
 
 def runs_in_venv() -> bool:
     """Is this the course's own .venv, which nobody else uses?"""
-    return Path(sys.prefix).resolve() in [each.resolve() for each in VENVS]
+    return Path(sys.prefix).resolve() in [venv.resolve() for venv in VENVS]
 
 
 def told_of(updated: list[str]) -> str:
@@ -121,7 +121,7 @@ def _read_note(note: Path) -> dict[str, str]:
     except (OSError, ValueError, RecursionError):
         return {}
     known = found.items() if isinstance(found, dict) else ()
-    return {name: each for name, each in known if isinstance(each, str)}
+    return {name: value for name, value in known if isinstance(value, str)}
 
 
 # --- JupyterLab, opened at the student's copy of the first lesson ---------------------------------

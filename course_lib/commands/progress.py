@@ -121,7 +121,7 @@ class PipProgress:
 
     def there(self) -> set[str]:
         """The packages whose list of files, which pip writes last, is written."""
-        return {str(each) for each in self.packages.glob("*.dist-info/RECORD")}
+        return {str(path) for path in self.packages.glob("*.dist-info/RECORD")}
 
 
 def run_quietly(command: list[str], describe: Callable[[str], str]) -> tuple[int, list[str]]:

@@ -77,7 +77,9 @@ def _tests(project: Project, names: Sequence[str]) -> dict[str, bytes]:
     from course_lib.grading.learning.forms import FORMS, notebook_of
 
     notebooks = {name: notebook_of(FORMS[name], project) for name in names}
-    return {f"exercises/{name}.ipynb": dumps(each).encode() for name, each in notebooks.items()}
+    return {
+        f"exercises/{name}.ipynb": dumps(notebook).encode() for name, notebook in notebooks.items()
+    }
 
 
 def _say(release: Release, out: Path, archive: Path | None) -> None:
@@ -95,7 +97,7 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
         )
     if release.because:
         count = len(release.because)
-        lessons = f"{plural('lesson', count)} {joined(each.number for each in release.because)}"
+        lessons = f"{plural('lesson', count)} {joined(lesson.number for lesson in release.because)}"
         before = LESSONS[_place(release.because[0]) - 1].number
         print(
             f"course_lib/kernels is included because {lessons} {'runs' if count == 1 else 'run'} "
@@ -115,4 +117,4 @@ def _numbers(lessons: Sequence[Lesson]) -> str:
 
 def _place(wanted: Lesson) -> int:
     """A lesson's place in the whole course; in one of one's own it may have fewer exercises."""
-    return next(i for i, each in enumerate(LESSONS) if each.number == wanted.number)
+    return next(i for i, lesson in enumerate(LESSONS) if lesson.number == wanted.number)

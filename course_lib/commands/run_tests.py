@@ -94,8 +94,8 @@ def in_two_lanes(front: list[TestStep], beside: list[TestStep]) -> list[Row]:
             return rows + others.result()
         finally:  # stopped by Ctrl-C, it begins no further step and makes no further environment
             stopped.set()
-            for each in _BEGUN:
-                each.cancel()
+            for future in _BEGUN:
+                future.cancel()
 
 
 def _in_turn(steps: list[TestStep], stopped: threading.Event) -> list[Row]:
@@ -279,7 +279,11 @@ def upstream_lane(bounds: list[str], pre: bool) -> int:
         row, said = _heard(step)
         print(said, flush=True)
         rows.append(row)
-        known |= {each.packages: each.mend for each in newer_packages.named(said)} if row[2] else {}
+        known |= (
+            {breakage.packages: breakage.mend for breakage in newer_packages.named(said)}
+            if row[2]
+            else {}
+        )
     status = summary(rows, time.monotonic() - started)
     for packages, mend in known.items():
         print(f"Known: {packages}. {mend}")
@@ -309,7 +313,7 @@ def upstream_steps(python: str) -> Iterator[TestStep]:
 _BEGUN: list[Future[str]] = []  # the environments that are being made
 ENVIRONMENTS = ("book", "browser", "colab", "compiler", "fuzz", "tiles")
 # Of two steps that need one environment, the second waits until the first has made it.
-_MAKING = {each: threading.Lock() for each in ENVIRONMENTS}
+_MAKING = {environment: threading.Lock() for environment in ENVIRONMENTS}
 
 
 def begin_environments() -> None:

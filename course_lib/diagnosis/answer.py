@@ -178,13 +178,13 @@ def source_of(kernel: Kernel) -> Source:
     """The kernel's syntax tree with those of the device functions that it calls."""
     functions, waiting, constants = [], [kernel], {}
     while waiting:
-        each = waiting.pop(0)
-        if not isinstance(each.tree, ast.FunctionDef) or each.tree in functions:
+        function = waiting.pop(0)
+        if not isinstance(function.tree, ast.FunctionDef) or function.tree in functions:
             continue
-        functions.append(each.tree)
-        names = variables_in(each.tree)
-        for name in sorted(names & each.namespace.keys()):
-            called = each.namespace[name]
+        functions.append(function.tree)
+        names = variables_in(function.tree)
+        for name in sorted(names & function.namespace.keys()):
+            called = function.namespace[name]
             if isinstance(called, (int, float, np.number)):
                 constants[name] = called
             if isinstance(called, Kernel):

@@ -303,7 +303,7 @@ class Examination:
         found = answer.told_of_barriers(found, self.source)
         if not numbers_right and not _has_errors(found):
             found.append(wrong_result(self.launcher, trials))
-        if not numbers_right or any(each.code in OUTSIDE for each in found):
+        if not numbers_right or any(finding.code in OUTSIDE for finding in found):
             self.early(self.seen_so_far(found, trials))
             found = with_causes(self.launcher, found, trials)
         works = exact is not None and _works(exact)

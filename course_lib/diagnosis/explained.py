@@ -57,7 +57,7 @@ AGREES = 4  # lines that the numbers point to first: a change at one of them is 
 
 def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial]) -> list[Finding]:
     """The findings, with the first error explained where it is but a symptom."""
-    first = next((each for each in found if each.severity == "error"), None)
+    first = next((finding for finding in found if finding.severity == "error"), None)
     if first is None or _is_of_large_sizes(first, trials):
         return found
     explanation = CauseSearch(launcher, first, trials)
@@ -65,8 +65,8 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
         return found
     better = explanation.told()
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
-        return [better, *(each for each in found if each.severity != "error")]
-    return [better if each is first else explanation.at_its_store(each) for each in found]
+        return [better, *(finding for finding in found if finding.severity != "error")]
+    return [better if finding is first else explanation.at_its_store(finding) for finding in found]
 
 
 def at_its_mapping(

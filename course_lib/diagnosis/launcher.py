@@ -132,7 +132,7 @@ class Launcher:
         before = self.problem.before(case)
         output = np.full(expected.shape, before, np.float32, self.problem.order)
         held = as_held(self.problem, inputs)
-        handed = tuple(each.copy(order="K") for each in held)
+        handed = tuple(array.copy(order="K") for array in held)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
@@ -205,7 +205,9 @@ class Launcher:
         handed = HandedValues()
         self.exchanged(case, others, handed)
         got = self.exchanged(case, inputs, HandedValues(handed.kept))
-        (old, room), (new, _) = (expected_of(self.problem, case, each) for each in (inputs, others))
+        (old, room), (new, _) = (
+            expected_of(self.problem, case, arrays) for arrays in (inputs, others)
+        )
         differ = np.abs(new - old) > 2 * room
         if not differ.any():
             return True
@@ -333,14 +335,14 @@ class Launcher:
         grid, block = ((*size, 1, 1)[:3] for size in (launch.grid, launch.block))
         return SeenLaunch(case, case.label(self.problem), grid, block, self.seed)
 
-    def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
+    def seen_in(self, trial: Trial, finding: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
         launch = self.launched_as(trial.case)
-        found = tell.again("seen on", each, launch=launch)
+        found = tell.again("seen on", finding, launch=launch)
         if is_told:
             return found
-        told = say("{seen}", instructor="{found}", seen=each.message, found=found.message)
-        return replace(each, message=told)
+        told = say("{seen}", instructor="{found}", seen=finding.message, found=found.message)
+        return replace(finding, message=told)
 
     @property
     def reads_for_a_caller(self) -> bool:

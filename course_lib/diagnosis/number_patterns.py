@@ -84,7 +84,7 @@ def cut_numbers(answer: Answer, outcome: Outcome) -> Finding | None:
 
 def whole_numbers(outcome: Outcome) -> Finding | None:
     """Nothing but whole numbers, where others belong."""
-    got, expected = (each[outcome.known] for each in (outcome.values, outcome.expected))
+    got, expected = (numbers[outcome.known] for numbers in (outcome.values, outcome.expected))
     several = len(np.unique(got)) > 1
     if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
         return None
@@ -94,12 +94,12 @@ def whole_numbers(outcome: Outcome) -> Finding | None:
 def _cut(answer: Answer, outcome: Outcome) -> Iterator[tuple[str, str, Array]]:
     """How fractions are lost, where, and what that gives."""
     inputs = outcome.inputs
-    arrays = [number for number, each in enumerate(inputs) if np.ndim(each)]
+    arrays = [number for number, array in enumerate(inputs) if np.ndim(array)]
     chosen = [{*arrays}, *({n} for n in arrays if len(arrays) > 1)] if arrays else []
     for cut, verb in CUTS:
         yield verb, "in the result", cut(outcome.expected)
         for numbers in chosen:
-            some = [cut(each) if n in numbers else each for n, each in enumerate(inputs)]
+            some = [cut(array) if n in numbers else array for n, array in enumerate(inputs)]
             if any(not np.array_equal(one, two) for one, two in zip(some, inputs, strict=True)):
                 names = joined([outcome.letters[n] for n in sorted(numbers)])
                 yield verb, f"in {names}", answer(*some)[0]
@@ -124,9 +124,9 @@ def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
         return None
     debugging = launcher.with_kernel(replace(launcher.answer.kernel, is_debugged=True))
     found = debugging.run(silent[0].case).profile.findings
-    seen = [each for each in found if each.code == "raised-exception"]
+    seen = [finding for finding in found if finding.code == "raised-exception"]
     lines = {node.lineno for node in raising}
-    return next((each for each in seen if each.line in lines), None)
+    return next((finding for finding in seen if finding.line in lines), None)
 
 
 def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:

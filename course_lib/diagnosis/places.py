@@ -149,7 +149,9 @@ def mask_place(at: Evidence, details: list[str]) -> int | None:
                 if not has(given.value, ast.Subscript, ast.BinOp):
                     return given.lineno
             return node.test.lineno
-    scaled = [each for each in statements_of(at.source) if _scales_numbers(at.source, each)]
+    scaled = [
+        statement for statement in statements_of(at.source) if _scales_numbers(at.source, statement)
+    ]
     if scaled:
         return _line(scaled[:1])
     weight = exponential_place(at, [at.names[1]])
@@ -201,7 +203,7 @@ def exchange_place(at: Evidence, details: list[str]) -> int | None:
     )
     if "sum" in details:
         totals = {name for statement in _divisor_sums(at.source) for name in names_in(statement)}
-        chosen.sort(key=lambda each: root_name(target_of(each)) not in totals)
+        chosen.sort(key=lambda statement: root_name(target_of(statement)) not in totals)
     if not chosen and "largest" in details:
         return largest_place(at, [])
     if not chosen:
@@ -227,7 +229,7 @@ def _use_of(source: Source, read: Statement) -> ast.stmt:
     if not isinstance(target, ast.Name) or isinstance(read, ast.AugAssign):
         return read
     later = (statement for statement in statements_of(source) if statement.lineno > read.lineno)
-    return next((each for each in later if target.id in names_in(each.value)), read)
+    return next((statement for statement in later if target.id in names_in(statement.value)), read)
 
 
 def exchanges_of(source: Source) -> list[Statement]:
@@ -295,7 +297,7 @@ def _takes(source: Source, node: ast.AST, made: set[str | None]) -> bool:
         return True
     values = (source.value_of(name) for name in names_in(node))
     direct = chain([node], (value for value in values if value is not None))
-    return any(names_in(each) & made for each in direct)
+    return any(names_in(expression) & made for expression in direct)
 
 
 def _divisor_sums(source: Source) -> Sequence[ast.stmt]:

@@ -114,7 +114,7 @@ def lost_properties(
     errors = [finding for finding in findings if finding.severity == "error"]
     edges = {"uninitialised-read"} if right_where_even else set()  # only where tiles are partial
     fatal = (finding for finding in errors if costs_everything(exercise, finding.code))
-    stopped = next((each for each in fatal if each.code not in edges), None)
+    stopped = next((finding for finding in fatal if finding.code not in edges), None)
     if stopped:
         return dict.fromkeys(judged, f"nothing to judge before this is mended: {_named(stopped)}")
     if not (numbers_right or right_where_even):
@@ -268,7 +268,7 @@ def _right_where(
     if numbers_right and not wrong and not problem.sizes_vary:
         return [problem.formula]
     if numbers_right and not wrong:
-        return [f"{problem.formula} on all {len({each.case.shape for each in right})} shapes"]
+        return [f"{problem.formula} on all {len({trial.case.shape for trial in right})} shapes"]
     if numbers_right:
         return [f"{problem.formula} as long as the warps run in step"]
     only_beyond_a_size = all(case.along is not None or case.allowed for case in wrong)

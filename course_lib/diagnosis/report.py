@@ -98,8 +98,8 @@ class Report:
 
     def __str__(self) -> str:
         lines = [self.headline(), *self._above()]
-        for each in self.shown:
-            lines += _entry(each)
+        for finding in self.shown:
+            lines += _entry(finding)
         return "\n".join([*lines, *filter(None, [self.left_out])])
 
     @property
@@ -107,11 +107,11 @@ class Report:
         """The findings that are shown at once: few, and as many as a text has room for."""
         room = MOST_LINES - 1 - len(self._above())
         chosen: list[Finding] = []
-        for each in (*self.errors[:MOST_ERRORS], *self.warnings):
-            lines = len(_entry(each))
+        for finding in (*self.errors[:MOST_ERRORS], *self.warnings):
+            lines = len(_entry(finding))
             if chosen and lines > room - 1:
                 break
-            chosen.append(each)
+            chosen.append(finding)
             room -= lines
         return tuple(chosen)
 
@@ -135,14 +135,14 @@ def nobody(report: Report) -> None:
     """Listens to nothing: whoever asks waits for the cause."""
 
 
-def _entry(each: Finding) -> list[str]:
+def _entry(finding: Finding) -> list[str]:
     """A finding in two or three lines: where and what, then what to look at."""
-    where = f"Line {each.line}" if each.line is not None else "The answer"
-    kind = "" if each.severity == "error" else " (a warning)"
-    lines = _paragraph("", f"{where}: {CODES[each.code].title}{kind} [{each.code}]")
-    lines += _paragraph("  ", whole(each.message, "student"))
-    if each.hint:
-        lines += _paragraph("  Hint: ", each.hint)
+    where = f"Line {finding.line}" if finding.line is not None else "The answer"
+    kind = "" if finding.severity == "error" else " (a warning)"
+    lines = _paragraph("", f"{where}: {CODES[finding.code].title}{kind} [{finding.code}]")
+    lines += _paragraph("  ", whole(finding.message, "student"))
+    if finding.hint:
+        lines += _paragraph("  Hint: ", finding.hint)
     return lines
 
 

@@ -74,7 +74,7 @@ class Limits:
             if site.is_open and (site.number or 0) >= LEAST:
                 approach = self._approach(site)
                 every = (Suspicion(site, case, other, approach) for case in long for other in AXES)
-                yield from (each for each in every if each.is_one)
+                yield from (suspicion for suspicion in every if suspicion.is_one)
 
     def _approach(self, site: Site) -> dict[Shape, float]:
         """How far each launch came, by its shape; at 0 the limit is reached."""
@@ -120,14 +120,14 @@ class Limits:
                     waiting.append((size, case, suspicion))
             if not waiting:
                 break
-            size, case, nearest = min(waiting, key=lambda each: each[0])
+            size, case, nearest = min(waiting, key=lambda candidate: candidate[0])
             tries[nearest.site] += 1
             farther = nearest.launch(size + tile, problem, spent[nearest.long])
             for tried_now in filter(None, (case, farther)):
                 tried.add(tried_now)
                 if not is_right(tried_now):
                     return nearest.site, []
-        return None, [each for site, each in far.items() if site.is_open]
+        return None, [finding for site, finding in far.items() if site.is_open]
 
 
 @dataclass(frozen=True)
@@ -206,13 +206,14 @@ def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
     first, last = min(reached), max(reached)
     if len(reached) < 2 + (unit > 1):
         return None
-    each = (reached[last] - reached[first]) / (last - first)
+    per_unit = (reached[last] - reached[first]) / (last - first)
     fits = all(
-        far == reached[first] + each * (-(-size // unit) - first) for size, far in points.items()
+        far == reached[first] + per_unit * (-(-size // unit) - first)
+        for size, far in points.items()
     )
-    if not fits or each <= 0:
+    if not fits or per_unit <= 0:
         return None
-    return unit * (first + math.ceil((1 - reached[first]) / each) - 1) + 1
+    return unit * (first + math.ceil((1 - reached[first]) / per_unit) - 1) + 1
 
 
 def limit_finding(site: Site, source: Source, label: object, outcome: Outcome) -> Finding:

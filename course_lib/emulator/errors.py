@@ -20,14 +20,14 @@ class KernelRejected(EmulatorError):
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = list(findings)
-        super().__init__("; ".join(str(each) for each in self.findings))
+        super().__init__("; ".join(str(refusal) for refusal in self.findings))
 
     def _render_traceback_(self) -> list[str]:
         lines = []
-        for each in self.findings:
-            lines.append(f"{each.code}: {each}")
-            if each.hint:
-                lines.append(f"  {each.hint}")
+        for refusal in self.findings:
+            lines.append(f"{refusal.code}: {refusal}")
+            if refusal.hint:
+                lines.append(f"  {refusal.hint}")
         return lines
 
 

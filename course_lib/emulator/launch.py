@@ -149,7 +149,7 @@ class Emulation:
 
     def function_at(self, line: int | None) -> Kernel:
         """The function that has a line which a finding names: the kernel, or one that it calls."""
-        reached = (each for typing in self.typings.values() for each in typing.functions)
+        reached = (function for typing in self.typings.values() for function in typing.functions)
         for kernel in (self.kernel, *(typing.kernel for typing in reached)):
             if holds(kernel.tree, line):
                 return kernel
@@ -172,7 +172,7 @@ def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
 
     Raises KernelRejected if it does not compile, or returns no number.
     """
-    arrays = [T.ArrayType(each, 1) for each in (*elements, np.dtype(complex))]
+    arrays = [T.ArrayType(dtype, 1) for dtype in (*elements, np.dtype(complex))]
     typing = Emulation(kernel, EmulationOptions()).typing_for(arrays)
     (result,) = (call.return_type for call in typing.calls.values() if isinstance(call, Typing))
     assert isinstance(result, np.dtype)

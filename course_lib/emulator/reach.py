@@ -43,8 +43,11 @@ class Repeatable(Protocol):
 def memories(run: Repeatable) -> Memories:
     """The contents of all global memory that the kernel may write, to be restored."""
     return [
-        (each.storage.copy(), None if each.written_in is None else each.written_in.copy())
-        for each in _written(run)
+        (
+            allocation.storage.copy(),
+            None if allocation.written_in is None else allocation.written_in.copy(),
+        )
+        for allocation in _written(run)
     ]
 
 
@@ -126,17 +129,23 @@ def _faults(run: Repeatable) -> set[tuple[str, int | None]]:
 
 def _written(run: Repeatable) -> list[Any]:
     allocations = {id(argument): argument for argument in run.memory.arguments.values()}
-    by_copies = [each.described[0].allocation for each in allocations.values() if each.described]
-    return [each for key, each in allocations.items() if key in run.may_be_written] + by_copies
+    by_copies = [
+        allocation.described[0].allocation
+        for allocation in allocations.values()
+        if allocation.described
+    ]
+    return [
+        allocation for key, allocation in allocations.items() if key in run.may_be_written
+    ] + by_copies
 
 
 def _restore(run: Repeatable, saved: Memories) -> None:
-    for each, (storage, written_in) in zip(_written(run), saved, strict=True):
-        each.storage[...] = storage
-        each.ages = None
-        each.fields.clear()  # and what was noted of them
-        if each.written_in is not None:
-            each.written_in[...] = written_in
+    for allocation, (storage, written_in) in zip(_written(run), saved, strict=True):
+        allocation.storage[...] = storage
+        allocation.ages = None
+        allocation.fields.clear()  # and what was noted of them
+        if allocation.written_in is not None:
+            allocation.written_in[...] = written_in
 
 
 def _same(allocations: Sequence[Any], saved: Memories) -> bool:

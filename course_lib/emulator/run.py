@@ -117,8 +117,8 @@ class Run:
         named = zip(self.kernel.parameters, arguments, strict=True)
         self.values = [self._value(name, value) for name, value in named]
         captured = {
-            each: self.memory.captured(name, each.fetch(), each.give_back)
-            for each, name in device_arrays(typing).items()
+            array: self.memory.captured(name, array.fetch(), array.give_back)
+            for array, name in device_arrays(typing).items()
         }
         self.given = GivenToLaunch(
             self.values, captured, shape.dynamic_shared_bytes, options.cluster, handed=handed

@@ -88,11 +88,11 @@ def grade(
     earlier = folder.counted()
     found = grader.find(submissions, exercise_ids)
     if only is not None:
-        found = class_list.chosen(found, only, [each.graded for each in earlier])
+        found = class_list.chosen(found, only, [record.graded for record in earlier])
     choice = choose(found, earlier, only is not None, folder.out)
     for sentence in who_is_graded(choice, by_name=only is not None):
         _say(sentence)
-    everybody = [each.graded for each in choice.counted]
+    everybody = [record.graded for record in choice.counted]
     set_for = scoring.whose(overrides or Overrides(), everybody)
     rows = scoring.with_what_is_set(grader.rows(everybody), set_for)
     settings, seed = grader.settings, grader.seed
@@ -152,7 +152,7 @@ class Grader:
             if name not in self.tasks:
                 raise CannotGrade(
                     f"No notebook in {self.settings.notebooks} has the exercise {name}; there are "
-                    f"{', '.join(each for each in self.tasks if each not in FORMER)}."
+                    f"{', '.join(task for task in self.tasks if task not in FORMER)}."
                 )
             try:
                 check_reference(GRADED[name])

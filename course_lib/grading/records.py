@@ -27,8 +27,8 @@ FORMER: dict[str, str] = {
 }  # id -> the exercise that is graded in its place
 
 GRADED: Mapping[str, Exercise] = {
-    each.id: each
-    for each in (
+    exercise.id: exercise
+    for exercise in (
         *EXERCISES.values(),
         *(TASKS[name].as_it_was_graded() for name in FORMER),
         *TRANSFER.values(),
@@ -158,8 +158,8 @@ class Judgement:
         """The judgement that `to_json` wrote. Raises BadRecord for anything else."""
         try:
             fields = json.loads(text)
-            findings = tuple(_finding(*each) for each in fields.pop("findings"))
-            held = tuple(_text(each) for each in fields.pop("held"))
+            findings = tuple(_finding(*finding) for finding in fields.pop("findings"))
+            held = tuple(_text(sentence) for sentence in fields.pop("held"))
             judgement = cls(findings=findings, held=held, **fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BadRecord(f"this is no judgement: {error}") from error
@@ -168,7 +168,7 @@ class Judgement:
         if judgement.outcome not in get_args(Outcome):
             raise BadRecord(f"there is no outcome {judgement.outcome!r}")
         answers = (judgement.numbers_right, judgement.right_where_even, judgement.needs_review)
-        if not all(type(each) is bool for each in (*answers, judgement.shares)):
+        if not all(type(flag) is bool for flag in (*answers, judgement.shares)):
             raise BadRecord("a judgement's yes or no is neither of the two")
         return judgement
 

@@ -143,7 +143,7 @@ class RunRecord:
     files: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def sealed(self) -> bytes:
-        counted = [each.stored() for each in self.counted]
+        counted = [record.stored() for record in self.counted]
         return sealed({"about": self.about, "counted": counted, "files": self.files})
 
 
@@ -171,7 +171,7 @@ def read_record(out: Path, work: Path) -> RunRecord:
     path = work / COUNTED
     try:
         found = unsealed(path.read_bytes())
-        counted = tuple(Counted.restored(each) for each in found["counted"])
+        counted = tuple(Counted.restored(record) for record in found["counted"])
         return RunRecord(_about(found["about"]), counted, found["files"])
     except FileNotFoundError:
         if (work / "run.json").exists() and (out / "grades.csv").exists():

@@ -340,11 +340,13 @@ class _Reader(TomlFile):
             self.refuse_elsewhere("exercises", GRADED[name], lessons)
         return found
 
-    def refuse_elsewhere(self, key: str, each: Exercise, lessons: Sequence[Lesson] | None) -> None:
-        if each.lesson not in {lesson.number for lesson in lessons or LESSONS}:
+    def refuse_elsewhere(
+        self, key: str, exercise: Exercise, lessons: Sequence[Lesson] | None
+    ) -> None:
+        if exercise.lesson not in {lesson.number for lesson in lessons or LESSONS}:
             raise self.fail(
-                f"`{key}` has {each.id}, which belongs to lesson {each.lesson}; add that lesson to "
-                f"`lessons`, or remove {each.id}."
+                f"`{key}` has {exercise.id}, which belongs to lesson {exercise.lesson}; add "
+                f"that lesson to `lessons`, or remove {exercise.id}."
             )
 
     def tasks(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...]:
@@ -359,7 +361,7 @@ class _Reader(TomlFile):
                 raise self.fail(f"`tasks` has {name}, which is graded; write it into `exercises`.")
             elif name[:2].isdecimal():
                 numbers = {lesson.number for lesson in self.lessons_meant([name], "tasks")}
-                found += [each.id for each in TASKS.values() if each.lesson in numbers & there]
+                found += [task.id for task in TASKS.values() if task.lesson in numbers & there]
             else:
                 raise self.fail(f"`tasks`: there is no task {name!r}; {meant(name, TASKS)}")
         return tuple(found)
@@ -369,7 +371,9 @@ class _Reader(TomlFile):
             table = "a table [late] with per_day = 0.1 or flat = 0.2 in it, and at_most = 0.5"
             raise self.instead(value, "late", f"{table} if you like")
         self.only_known(value, LATE_KEYS, "key", " in [late]")
-        return LateRule(**{key: self.number(each, f"late.{key}", 1) for key, each in value.items()})
+        return LateRule(
+            **{key: self.number(setting, f"late.{key}", 1) for key, setting in value.items()}
+        )
 
     def points(self, value: object) -> dict[str, dict[str, Decimal]]:
         points = usual_points()
@@ -396,8 +400,8 @@ class _Reader(TomlFile):
                     "letters, digits, _ and -."
                 )
         return {
-            name: {ANSWER: self.number(each, f"questions.{name}", MOST_POINTS)}
-            for name, each in value.items()
+            name: {ANSWER: self.number(setting, f"questions.{name}", MOST_POINTS)}
+            for name, setting in value.items()
         }
 
     def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, Decimal]:
@@ -407,7 +411,7 @@ class _Reader(TomlFile):
                 f"[points.{exercise.id}] is empty; write at least one property below it "
                 f"({', '.join(exercise.points)}), or leave the table out."
             )
-        extras = [each for each in EXTRAS if exercise.kind.is_launched]
+        extras = [extra for extra in EXTRAS if exercise.kind.is_launched]
         known = tuple(dict.fromkeys((*exercise.points, *extras)))
         at = f" in {exercise.id}"
         for name in given:
@@ -418,8 +422,8 @@ class _Reader(TomlFile):
                 )
         self.only_known(given, known, "property", at)
         named = {
-            name: self.number(each, f"points.{exercise.id}.{name}", MOST_POINTS)
-            for name, each in given.items()
+            name: self.number(setting, f"points.{exercise.id}.{name}", MOST_POINTS)
+            for name, setting in given.items()
         }
         weights = {name: named.get(name, Decimal(exercise.points.get(name, 0))) for name in known}
         kept = {
@@ -478,7 +482,7 @@ def _of_lesson(name: str) -> list[str]:
     try:
         found = lesson_with_parts(name)
     except KeyError:
-        with_exercises = [each.number for each in LESSONS if each.exercises]
+        with_exercises = [lesson.number for lesson in LESSONS if lesson.exercises]
         raise CannotGrade(
             f"there is no exercise or lesson {name!r}; "
             f"{meant(name, GRADED)} Lessons with exercises are "

@@ -180,7 +180,7 @@ def note_types(kernel: Any, argument_types: tuple[Any, ...], gpu: Gpu) -> Emulat
 def note_launch(kernel: Any, args: tuple[Any, ...], gpu: Gpu) -> None:
     """The kernel's overload for these arguments; none where they have no types."""
     with contextlib.suppress(Exception):  # the launch says what is wrong with them
-        note_types(kernel, tuple(_type_of(kernel, each) for each in args), gpu)
+        note_types(kernel, tuple(_type_of(kernel, argument) for argument in args), gpu)
 
 
 def _type_of(kernel: Any, value: Any) -> Any:

@@ -58,7 +58,7 @@ class HostArguments:
         return argument
 
     def _with_own_memory(self, array: np.ndarray) -> np.ndarray:
-        if any(np.may_share_memory(each, array) for each in self._on_host):
+        if any(np.may_share_memory(argument, array) for argument in self._on_host):
             copied = array.copy(order="K")
             self._returns.append(lambda: np.copyto(array, copied))
             return copied

@@ -86,17 +86,19 @@ class Launches:
 
     def note(self, noted: Sequence[Noted]) -> list[Noted]:
         """Keep what a launch was told. Returns the errors among it."""
-        errors = [each for each in noted if each.finding.severity == "error"]
+        errors = [note for note in noted if note.finding.severity == "error"]
         self.errors += errors
         self.failed += bool(errors)
-        known = {(each.place, each.finding.code): each for each in self.warnings}
-        warnings = (each for each in noted if each not in errors)
+        known = {(warning.place, warning.finding.code): warning for warning in self.warnings}
+        warnings = (note for note in noted if note not in errors)
         # A line that was told twice in this launch counts once.
-        for key, each in {(each.place, each.finding.code): each for each in warnings}.items():
+        for key, note in {
+            (warning.place, warning.finding.code): warning for warning in warnings
+        }.items():
             if key in known:
                 known[key].launches += 1
             else:
-                self.warnings.append(each)
+                self.warnings.append(note)
         return errors
 
 
@@ -194,17 +196,17 @@ def _cuda_modules() -> Iterator[Callable[[host_api.Launch], Callable[[], None]]]
 def _noted(kernel: Any, profile: Profile, warn: Collection[str]) -> list[Noted]:
     """A launch's findings with their files; those that are to be warnings, as warnings."""
     findings = [
-        replace(each, severity="warning") if each.code in warn else each
-        for each in profile.findings
+        replace(finding, severity="warning") if finding.code in warn else finding
+        for finding in profile.findings
     ]
     name = profile.kernel_name
-    return [Noted(name, _file_of(kernel, each.line), each) for each in findings]
+    return [Noted(name, _file_of(kernel, finding.line), finding) for finding in findings]
 
 
 def _failure(kernel: Any, errors: Sequence[Noted]) -> LaunchFailed:
-    findings = [each.finding for each in errors]
-    sentences = [str(each) for each in errors]
-    raised = next((each for each in findings if each.code == "raised-exception"), None)
+    findings = [error.finding for error in errors]
+    sentences = [str(error) for error in errors]
+    raised = next((finding for finding in findings if finding.code == "raised-exception"), None)
     kind: type[LaunchFailed] = LaunchFailed
     if raised is not None and (own := _exception_of(kernel, raised)) is not None:
         kind = type("LaunchFailed", (LaunchFailed, own), {"__module__": LaunchFailed.__module__})

@@ -74,15 +74,17 @@ def install(
 def make(table: list[Replacement]) -> Callable[[], None]:
     """Make these replacements. Returns the undo, which leaves everything as it was."""
     undo = contextlib.ExitStack()
-    for each in table:
-        own = getattr(each.owner, "__dict__", {})
-        if each.name in own:
-            undo.callback(setattr, each.owner, each.name, own[each.name])
-        elif each.is_new or hasattr(each.owner, each.name):  # inherited: undoing means removing
-            undo.callback(delattr, each.owner, each.name)
+    for replacement in table:
+        own = getattr(replacement.owner, "__dict__", {})
+        if replacement.name in own:
+            undo.callback(setattr, replacement.owner, replacement.name, own[replacement.name])
+        elif replacement.is_new or hasattr(
+            replacement.owner, replacement.name
+        ):  # inherited: undoing means removing
+            undo.callback(delattr, replacement.owner, replacement.name)
         else:
             continue  # versions differ in what they have
-        setattr(each.owner, each.name, each.substitute)
+        setattr(replacement.owner, replacement.name, replacement.substitute)
     return undo.close
 
 

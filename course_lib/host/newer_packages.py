@@ -40,7 +40,7 @@ BREAKAGES = (
 
 def named(text: str) -> list[Breakage]:
     """The breakages that this output of a program shows."""
-    return [each for each in BREAKAGES if each.sign in text]
+    return [breakage for breakage in BREAKAGES if breakage.sign in text]
 
 
 @contextlib.contextmanager

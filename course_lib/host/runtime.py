@@ -344,7 +344,7 @@ def _launch(
     """
     profile = emulate(kernel, outputs=outputs).run((grid, block, stream, shared_bytes), args)
     show_output(profile)
-    endless = [each for each in profile.findings if each.code == "timeout"]
+    endless = [finding for finding in profile.findings if finding.code == "timeout"]
     _show_errors(profile, besides=endless)
     if endless:  # its arrays are half written, and nobody should go on with them unawares
         raise LaunchStopped(profile.kernel_name, endless[0])
@@ -362,9 +362,9 @@ def _show_errors(
     profile: Profile, most: int = FINDINGS_SHOWN, besides: Collection[Finding] = ()
 ) -> None:
     """A lesson must not overlook a race because the numbers happen to be right."""
-    errors = [each for each in by_importance(profile.errors) if each not in besides]
-    for each in errors[:most]:
-        print(f"{profile.kernel_name}, {each} {each.hint}".rstrip())
+    errors = [error for error in by_importance(profile.errors) if error not in besides]
+    for error in errors[:most]:
+        print(f"{profile.kernel_name}, {error} {error.hint}".rstrip())
     if len(errors) > most:
         more = len(errors) - most
         print(f"… and {more} more: course_lib.last_profile().findings")
@@ -376,14 +376,16 @@ def _say_how_to_allow_more(profile: Profile, more: str) -> None:
         return  # none are enough
     profile.findings = [
         replace(
-            each,
+            finding,
             hint=say(
-                "{hint} If the launch is only long, {more} allows more.", hint=each.hint, more=more
+                "{hint} If the launch is only long, {more} allows more.",
+                hint=finding.hint,
+                more=more,
             ),
         )
-        if each.code == "timeout"
-        else each
-        for each in profile.findings
+        if finding.code == "timeout"
+        else finding
+        for finding in profile.findings
     ]
 
 

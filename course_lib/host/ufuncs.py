@@ -130,7 +130,9 @@ class Builder:
         """The types of arguments and result in a signature."""
         # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
         readers = map(sys.modules.get, ("numba.cuda.core.sigutils", "numba.core.sigutils"))
-        reader: Any = next(each for each in readers if each and each.is_signature(signature))
+        reader: Any = next(
+            reader for reader in readers if reader and reader.is_signature(signature)
+        )
         arguments, result = reader.normalize_signature(signature)
         return tuple(arguments), result
 

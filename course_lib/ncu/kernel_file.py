@@ -57,8 +57,8 @@ def _add_function(kernel: Any, definitions: dict[str, str]) -> None:
     definitions[name] = ""  # a function that calls itself is not written twice
     outside = _names_outside(function)
     used = (node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name))
-    for each in sorted({*used} & outside.keys() - {name}):
-        _add(each, outside[each], name, definitions)
+    for global_name in sorted({*used} & outside.keys() - {name}):
+        _add(global_name, outside[global_name], name, definitions)
     del definitions[name]  # so that it comes after what it uses
     definitions[name] = f"\n\n{text}"
 
@@ -98,7 +98,7 @@ def _as_written(value: Any) -> str | None:
     if isinstance(value, bool | int | str):
         return repr(value)
     if isinstance(value, tuple):
-        parts = [_as_written(each) for each in value]
+        parts = [_as_written(child) for child in value]
         return None if None in parts else f"({''.join(f'{part}, ' for part in parts)})"
     return None
 
@@ -153,7 +153,8 @@ def launch_from(folder: Path) -> None:
     kernel[tuple(launch)](*given)
     cuda.synchronize()
     results = (
-        each.copy_to_host() if hasattr(each, "copy_to_host") else np.asarray(each) for each in given
+        array.copy_to_host() if hasattr(array, "copy_to_host") else np.asarray(array)
+        for array in given
     )
     np.savez(folder / "results.npz", *results)
 

@@ -78,7 +78,7 @@ class NcuReport:
             for title, counts in columns
         )
         verdict = _verdict(self.emulated.get(name), self.compiled.get(name), self.counted.get(name))
-        return f"  {name:28}{''.join(f'{each:>14}' for each in numbers)}  {verdict}".rstrip()
+        return f"  {name:28}{''.join(f'{number:>14}' for number in numbers)}  {verdict}".rstrip()
 
 
 def _verdict(written: int | None, compiled: int | None, counted: float | None) -> str:

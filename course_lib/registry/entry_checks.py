@@ -57,10 +57,10 @@ def _lines_of(file: str) -> dict[tuple[int, str], int]:
         return {}
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return {
-        (call.lineno, each.arg): each.value.lineno
+        (call.lineno, keyword.arg): keyword.value.lineno
         for call in calls
-        for each in call.keywords
-        if each.arg
+        for keyword in call.keywords
+        if keyword.arg
     }
 
 

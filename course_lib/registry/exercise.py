@@ -360,7 +360,7 @@ class Task(Exercise):
 
     def as_it_was_graded(self) -> Exercise:
         """The exercise that this task was once, with its old points."""
-        kept = {each.name: getattr(self, each.name) for each in fields(Exercise)}
+        kept = {field.name: getattr(self, field.name) for field in fields(Exercise)}
         return Exercise(**{**kept, "points": self.once_worth})
 
     @property
@@ -437,7 +437,7 @@ def ceil_div(count: int, size: int) -> int:
 def _sizes(sizes: object, constants: Mapping[str, object]) -> tuple[int, ...]:
     """Sizes as numbers, constants' names replaced by their values."""
     several = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
-    return tuple(_size(each, constants) for each in several)
+    return tuple(_size(axis, constants) for axis in several)
 
 
 def _size(size: Any, constants: Mapping[str, object]) -> int:

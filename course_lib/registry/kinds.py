@@ -119,5 +119,5 @@ KINDS: tuple[Kind, ...] = (KERNEL, FUNCTION, CONSTANTS, CUTILE, TRITON)
 
 def properties_of(kind: Kind, known: tuple[str, ...]) -> tuple[str, ...]:
     """Those of all known properties by which this kind is judged."""
-    others = {name for each in KINDS for name in each.properties} - {"right"}
-    return kind.properties or tuple(each for each in known if each not in others)
+    others = {name for other_kind in KINDS for name in other_kind.properties} - {"right"}
+    return kind.properties or tuple(name for name in known if name not in others)

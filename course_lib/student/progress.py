@@ -97,7 +97,7 @@ def entries() -> dict[str, ExerciseProgress]:
 
 def owed(lesson: str) -> list[str]:
     """Tasks of earlier lessons whose answer was shown, and that were not passed since."""
-    return [name for name, each in entries().items() if each.shown_in and each.shown_in < lesson]
+    return [name for name, entry in entries().items() if entry.shown_in and entry.shown_in < lesson]
 
 
 # --- Changes: a lesson begun, an answer passed, a failure, an answer shown ---------------------
@@ -122,7 +122,7 @@ def note_passed(
         times = {key: float(value) for key, value in (milliseconds or {}).items()}
         before = raw.get("milliseconds", {})
         raw["milliseconds"] = {
-            key: each for key, each in before.items() if key not in times
+            key: duration for key, duration in before.items() if key not in times
         } | times
         if raw.get("shown_in", "") < _session.lesson:
             raw["shown_in"] = ""
@@ -188,10 +188,10 @@ def restore(text: str) -> str:
 
 def _join(theirs: Raw, ours: Raw) -> None:
     """Add to what is known of one id what another record knows of it."""
-    passed = [each for each in (ours, theirs) if each.get("passed")]
-    shown = [each.get("shown_in", "") for each in (ours, theirs)]
-    unaided = any(not each.get("shown_in") for each in passed)
-    failures = [each.get("failures", 0) for each in (ours, theirs)]
+    passed = [record for record in (ours, theirs) if record.get("passed")]
+    shown = [record.get("shown_in", "") for record in (ours, theirs)]
+    unaided = any(not record.get("shown_in") for record in passed)
+    failures = [record.get("failures", 0) for record in (ours, theirs)]
     kept = {**theirs, **ours, **(passed[0] if passed else {})}
     if times := theirs.get("milliseconds", {}) | ours.get("milliseconds", {}):
         kept["milliseconds"] = times
@@ -329,7 +329,7 @@ def _fits(raw: object) -> bool:
 
 def _numbers(raw: object, kinds: tuple[type, ...]) -> bool:
     return isinstance(raw, dict) and all(
-        type(each) in kinds and 0 <= each < math.inf for each in raw.values()
+        type(number) in kinds and 0 <= number < math.inf for number in raw.values()
     )
 
 
@@ -349,9 +349,9 @@ def _keep_aside(file: Path) -> None:
     numbers = range(1, 1000)
     aside = next(
         (
-            each
+            path
             for n in numbers
-            if not (each := file.with_name(f"{file.stem}-damaged-{n}.json")).exists()
+            if not (path := file.with_name(f"{file.stem}-damaged-{n}.json")).exists()
         ),
         None,
     )

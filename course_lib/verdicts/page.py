@@ -55,12 +55,12 @@ def placed(
             and finding.other_line != finding.line
         ):
             other.others.add(finding.other_line)
-    return [each for each in marked if each.said], elsewhere
+    return [function for function in marked if function.said], elsewhere
 
 
 def _only(marked: Sequence[Marked], line: int | None) -> Marked | None:
     """The one function that has this line."""
-    homes = [each for each in marked if line is not None and each.listing.has(line)]
+    homes = [function for function in marked if line is not None and function.listing.has(line)]
     return homes[0] if len(homes) == 1 else None
 
 
@@ -128,24 +128,24 @@ def _findings(verdict: Verdict) -> Iterator[str]:
     report = verdict.report
     listings = () if verdict.waits else verdict.listings
     marked, elsewhere = placed(report.shown, listings)
-    for each in elsewhere:
-        where = "" if each.line is None or verdict.waits else f"Line {each.line}: "
-        kind = "open" if verdict.waits else each.severity
-        yield f'<div class="note" data-is="{kind}">{note_of(each, where)}</div>'
+    for finding in elsewhere:
+        where = "" if finding.line is None or verdict.waits else f"Line {finding.line}: "
+        kind = "open" if verdict.waits else finding.severity
+        yield f'<div class="note" data-is="{kind}">{note_of(finding, where)}</div>'
     for listing in marked:
         yield _listing(listing)
     if report.left_out:
         yield f'<p class="ml-muted">{escape(report.left_out)}</p>'
 
 
-def note_of(each: Finding, where: str = "", ask: bool = True) -> str:
+def note_of(finding: Finding, where: str = "", ask: bool = True) -> str:
     """What is said of one finding."""
-    kind = "" if each.severity == "error" else " (a warning)"
-    sentence = whole(each.message, "student")
-    title = whole(f"{where}{CODES[each.code].title}{kind}", "student")
-    asked = f'<span class="ml-muted">Hint:</span> {_inline(each.hint)}'
-    hint = f"<p>{asked}</p>" if each.hint and ask else ""
-    code = f'<span class="ml-muted code">{escape(each.code)}</span>'
+    kind = "" if finding.severity == "error" else " (a warning)"
+    sentence = whole(finding.message, "student")
+    title = whole(f"{where}{CODES[finding.code].title}{kind}", "student")
+    asked = f'<span class="ml-muted">Hint:</span> {_inline(finding.hint)}'
+    hint = f"<p>{asked}</p>" if finding.hint and ask else ""
+    code = f'<span class="ml-muted code">{escape(finding.code)}</span>'
     return f"<p><strong>{escape(title)}</strong> {code}</p><p>{_inline(sentence)}</p>{hint}"
 
 
@@ -165,10 +165,11 @@ def _listing(marked: Marked) -> str:
 
 def _notes(marked: Marked, number: int) -> Iterator[str]:
     said = marked.said.get(number, ())
-    first = {each.hint: each for each in reversed(said)}  # a question is asked once for a line
-    for each in said:
-        note = note_of(each, f"Line {number}: ", ask=first[each.hint] is each)
-        yield f'<div class="note" data-is="{each.severity}">{note}</div>'
+    # A question is asked once for a line.
+    first = {finding.hint: finding for finding in reversed(said)}
+    for finding in said:
+        note = note_of(finding, f"Line {number}: ", ask=first[finding.hint] is finding)
+        yield f'<div class="note" data-is="{finding.severity}">{note}</div>'
 
 
 def _row(marked: Marked, number: int) -> str:
@@ -191,7 +192,7 @@ def _numbers_shown(marked: Marked) -> Iterator[int]:
     first, count = marked.listing.first, len(marked.listing.lines)
     near = {*marked.said, *marked.others}
     for number in range(first, first + count):
-        if any(abs(number - each) <= AROUND for each in near):
+        if any(abs(number - line) <= AROUND for line in near):
             yield number
 
 
@@ -232,17 +233,17 @@ def _ladder(rungs: Sequence[OwnRung]) -> str:
     )
 
 
-def _rung(each: OwnRung) -> str:
+def _rung(rung: OwnRung) -> str:
     cells = "".join(
-        f"<td>{_counted(each.yours.get(counter))}<br>"
-        f'<span class="ml-muted">{_counted(each.ours.get(counter))}</span></td>'
+        f"<td>{_counted(rung.yours.get(counter))}<br>"
+        f'<span class="ml-muted">{_counted(rung.ours.get(counter))}</span></td>'
         for counter in COLUMNS.values()
     )
-    here = ' data-is="here"' if each.is_new else ""
-    mark = "→ " if each.is_new else ""
-    on = f"{each.time} at {each.ladder.timed_size}, {each.gpu}"
-    time = f'<br><span class="ml-muted">{escape(on)}</span>' if each.time else ""
-    return f'<tr{here}><th scope="row">{mark}{escape(each.title)}{time}</th>{cells}</tr>'
+    here = ' data-is="here"' if rung.is_new else ""
+    mark = "→ " if rung.is_new else ""
+    on = f"{rung.time} at {rung.ladder.timed_size}, {rung.gpu}"
+    time = f'<br><span class="ml-muted">{escape(on)}</span>' if rung.time else ""
+    return f'<tr{here}><th scope="row">{mark}{escape(rung.title)}{time}</th>{cells}</tr>'
 
 
 def _counted(number: int | None) -> str:
@@ -253,26 +254,26 @@ def _counted(number: int | None) -> str:
 
 
 def _tried(tried: Sequence[Tried]) -> str:
-    right = sum(each.right for each in tried)
+    right = sum(attempt.right for attempt in tried)
     what = "launches" if tried[0].block else "calls"
     how_many = f"all {len(tried)}" if right == len(tried) else f"{right} of {len(tried)}"
-    rows = "".join(_try(each) for each in tried)
+    rows = "".join(_try(attempt) for attempt in tried)
     return (
         f"<details><summary>What was tried: {how_many} {what} passed</summary>"
         f'<table class="tried"><tbody>{rows}</tbody></table></details>'
     )
 
 
-def _try(each: Tried) -> str:
-    sign = "✓" if each.right else ERROR
+def _try(attempt: Tried) -> str:
+    sign = "✓" if attempt.right else ERROR
     launch = ""
-    if each.block:
-        grid, block = _sizes(each.grid), _sizes(each.block)
+    if attempt.block:
+        grid, block = _sizes(attempt.grid), _sizes(attempt.block)
         blocks = plural("block", 1 if grid == "1" else 2)
         threads = plural("thread", 1 if block == "1" else 2)
         launch = f"<td>{grid} {blocks} of {block} {threads}</td>"
-        launch += f"<td>warps {_ORDERS.get(each.schedule, escape(each.schedule))}</td>"
-    return f"<tr><td>{sign}</td><td>{escape(each.what)}</td>{launch}</tr>"
+        launch += f"<td>warps {_ORDERS.get(attempt.schedule, escape(attempt.schedule))}</td>"
+    return f"<tr><td>{sign}</td><td>{escape(attempt.what)}</td>{launch}</tr>"
 
 
 _ORDERS = {"lockstep": "in step", "warps": "one after another"}
@@ -328,11 +329,11 @@ def marks(findings: Sequence[Finding], text: str) -> list[Mark]:
     found = []
     for marked in placed(findings, [FunctionListing("", tuple(text.split("\n")), 1)])[0]:
         for line, said in marked.said.items():
-            for each in said:
-                title, message = CODES[each.code].title, whole(each.message, "student")
-                found.append(Mark(line, each.severity, title, message, each.hint))
+            for finding in said:
+                title, message = CODES[finding.code].title, whole(finding.message, "student")
+                found.append(Mark(line, finding.severity, title, message, finding.hint))
         for line in sorted(marked.others - marked.said.keys()):
-            each = next(finding for finding in findings if finding.other_line == line)
-            message = whole(each.message, "student")
-            found.append(Mark(line, "other", f"see line {each.line}", message))
+            first = next(finding for finding in findings if finding.other_line == line)
+            message = whole(first.message, "student")
+            found.append(Mark(line, "other", f"see line {first.line}", message))
     return sorted(found, key=lambda mark: mark.line)

@@ -60,7 +60,7 @@ def listings(answer: object) -> list[FunctionListing]:
     """The functions of an answer, the one that was asked for first; none where no text is found."""
     try:
         kernel = _read(answer)
-        return [_listing(each) for each in (kernel, *_called(kernel))]
+        return [_listing(function) for function in (kernel, *_called(kernel))]
     except (KernelRejected, RecursionError):
         return []
 
@@ -126,9 +126,9 @@ def _called(kernel: Kernel) -> Iterator[Kernel]:
     """The functions that a function calls, and those that they call."""
     waiting, seen = [kernel], {kernel.tree}
     while waiting:
-        each = waiting.pop()
-        for node in ast.walk(each.tree):
-            called = each.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        function = waiting.pop()
+        for node in ast.walk(function.tree):
+            called = function.namespace.get(node.id) if isinstance(node, ast.Name) else None
             if isinstance(called, Kernel) and called.tree not in seen:
                 seen.add(called.tree)
                 waiting.append(called)
@@ -138,7 +138,7 @@ def _called(kernel: Kernel) -> Iterator[Kernel]:
 def _listing(kernel: Kernel) -> FunctionListing:
     """Its function alone, where the source is a whole text with more in it."""
     tree, before = kernel.tree, kernel.first_line
-    first = min(each.lineno for each in (tree, *getattr(tree, "decorator_list", ())))
+    first = min(node.lineno for node in (tree, *getattr(tree, "decorator_list", ())))
     # Python's own count of lines knows no other ends than these.
     last = tree.end_lineno or first
     lines = kernel.source.rstrip().split("\n")[first - before : last + 1 - before]
@@ -157,7 +157,7 @@ def _lines_of_code(text: str) -> Iterator[str]:
 
 def _barriers_in(text: str) -> int:
     called = (node.func for node in _nodes_of(text) if isinstance(node, ast.Call))
-    return sum(isinstance(each, ast.Attribute) and each.attr == "syncthreads" for each in called)
+    return sum(isinstance(node, ast.Attribute) and node.attr == "syncthreads" for node in called)
 
 
 def _heads_and_docstrings(text: str) -> Iterator[int]:
@@ -165,7 +165,7 @@ def _heads_and_docstrings(text: str) -> Iterator[int]:
         if not isinstance(node, ast.FunctionDef):
             continue
         first = node.body[0]
-        begins = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        begins = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         yield from range(begins, max(first.lineno, node.lineno + 1))
         if ast.get_docstring(node) is not None:
             yield from range(first.lineno, (first.end_lineno or first.lineno) + 1)

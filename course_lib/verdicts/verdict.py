@@ -96,7 +96,7 @@ class Verdict:
             return ""
         par = typed_of(self.task.given, self.task.answer)
         with_barriers = bool(self.typed.barriers or par.barriers)
-        yours, ours = (_counted(each, with_barriers) for each in (self.typed, par))
+        yours, ours = (_counted(lines, with_barriers) for lines in (self.typed, par))
         return (
             f"You: {yours}, which is par." if self.typed == par else f"You: {yours} · par: {ours}"
         )
@@ -145,12 +145,12 @@ def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
     """
     this = lesson(exercise.lesson)
     if isinstance(exercise, Task):
-        here = [each for each in TASKS.values() if each.lesson == this.number]
+        here = [task for task in TASKS.values() if task.lesson == this.number]
         last = max(here, key=lambda task: task.position)
         if exercise.id != last.id:
             return None
         if this.exercises:
-            what = joined(f"`{each}`" for each in this.exercises)
+            what = joined(f"`{exercise_id}`" for exercise_id in this.exercises)
             address = medium.address.format(folder="exercises", stem=this.stem)
             return f"the rest of this lesson, then {what}", address
     else:
@@ -184,8 +184,8 @@ def _rung(step: OwnRung) -> str:
     """A rung of the student's ladder in one line."""
     name, sectors = step.rung, "global_load_sectors"
     yours, ours = (
-        f"{each[sectors]:,}" if sectors in each else "not counted"
-        for each in (step.yours, step.ours)
+        f"{counters[sectors]:,}" if sectors in counters else "not counted"
+        for counters in (step.yours, step.ours)
     )
     least = f", at least {step.ladder.least_sectors:,}" if step.ladder.least_sectors else ""
     time = f", {step.time}" if step.time else ""

@@ -234,16 +234,16 @@ def _barriers(measured: Measured) -> Iterator[Finding]:
     """More barriers than the work needs."""
     profile, needed = measured.profile, measured.barriers
     blocks = math.prod(profile.grid)
-    each = profile.barriers / blocks if blocks else 0
+    per_block = profile.barriers / blocks if blocks else 0
     if needed is None or (not needed and profile.shared_arrays):
         return  # what a kernel of its own design needs is its own affair
-    if each <= (needed + 1 if measured.step_tile else max(needed, 1)):
+    if per_block <= (needed + 1 if measured.step_tile else max(needed, 1)):
         return
     lines = [number for number in profile.lines if profile.lines[number].barriers]
     busiest = max(lines, key=lambda number: profile.lines[number].barriers, default=None)
     need = "enough" if needed else "none"
     need = say(NEED["tiles" if measured.step_tile else need], tiles=needed // 2, needed=needed)
-    yield tell("barriers", busiest, each=f"{each:.4g}", need=need)
+    yield tell("barriers", busiest, each=f"{per_block:.4g}", need=need)
 
 
 def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -377,7 +377,7 @@ def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
         if traffic.loaded_elements <= task.visits[letter] * count:
             continue
         at, times = traffic.loaded_at, f"{traffic.loaded_elements / count:.3g}"
-        line = max(at, key=lambda each: (at[each], each), default=None)
+        line = max(at, key=lambda number: (at[number], number), default=None)
         kind = "visited again" if task.visits[letter] else "read back"
         yield tell(kind, line, count=count, array=letter, times=times)
 
@@ -400,14 +400,14 @@ def _waits_at_once(journeys: Journeys) -> Iterator[Finding]:
 def _barriers_allowed(task: Task, measured: Measured) -> Iterator[Finding]:
     """More barriers than the task allows a block."""
     profile = measured.profile
-    each = profile.barriers / math.prod(profile.grid)
+    per_block = profile.barriers / math.prod(profile.grid)
     enough = task.barriers + _size(task.barriers_along, task, measured)
-    if each <= enough:
+    if per_block <= enough:
         return
     lines = profile.lines
     last = max(number for number in lines if lines[number].barriers)
     kind = "barriers of buffers in turns" if task.barriers_along else "barriers of buffers"
-    yield tell(kind, last, each=f"{each:.4g}", enough=enough)
+    yield tell(kind, last, each=f"{per_block:.4g}", enough=enough)
 
 
 def _size(letter: str, task: Task, measured: Measured) -> int:

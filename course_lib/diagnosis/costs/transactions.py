@@ -41,21 +41,21 @@ def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
     else the worst, which is a hint at speed.
     """
     found = []
-    for number, each in measured.profile.lines.items():
-        reads = (each.shared_load_requests, each.shared_load_wavefronts)
-        writes = (each.shared_store_requests, each.shared_store_wavefronts)
+    for number, counters in measured.profile.lines.items():
+        reads = (counters.shared_load_requests, counters.shared_load_wavefronts)
+        writes = (counters.shared_store_requests, counters.shared_store_wavefronts)
         found += [
             (conflicts, number, store, wavefronts / requests, (wavefronts - conflicts) / requests)
             for store, conflicts, (requests, wavefronts) in (
-                (False, each.shared_load_bank_conflicts, reads),
-                (True, each.shared_store_bank_conflicts, writes),
+                (False, counters.shared_load_bank_conflicts, reads),
+                (True, counters.shared_store_bank_conflicts, writes),
             )
             if conflicts and requests
         ]
-    found.sort(key=lambda each: (-each[0], each[1]))
+    found.sort(key=lambda conflict: (-conflict[0], conflict[1]))
     for _, number, store, wavefronts, least in found if severity == "error" else found[:1]:
-        each = replace(_conflict(measured, number, store, wavefronts), severity=severity)
-        yield tell.again("wide access", each, least=f"{least:.3g}") if least > 1 else each
+        finding = replace(_conflict(measured, number, store, wavefronts), severity=severity)
+        yield tell.again("wide access", finding, least=f"{least:.3g}") if least > 1 else finding
 
 
 def _conflict(measured: Measured, line: int, store: bool, wavefronts: float) -> Finding:
@@ -164,11 +164,11 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             (True, traffic.store_requests, traffic.store_sectors, traffic.stored_elements),
         ):
             needed = _sectors_needed(exercise, measured, elements)
-            each = sectors / requests if requests else 0
+            per_request = sectors / requests if requests else 0
             full = _sectors_of_a_request(requests, elements)
-            if store and "tensor" in exercise.points and each <= SECTORS_OF_A_FRAGMENT:
+            if store and "tensor" in exercise.points and per_request <= SECTORS_OF_A_FRAGMENT:
                 continue
-            if each > full:
+            if per_request > full:
                 kind = "store of many sectors" if store else "load of many sectors"
                 enough = f"{full:.3g}"
             elif sectors > ROOM * needed:
@@ -181,7 +181,7 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
                 first_line(measured.source, name, store),
                 **VERBS[store],
                 letter=letter,
-                per_request=f"{each:.3g}",
+                per_request=f"{per_request:.3g}",
                 requests=f"{requests:,}",
                 sectors=f"{sectors:,}",
                 needed=enough,
@@ -231,7 +231,7 @@ def loads_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
     if not isinstance(exercise, Task) or not exercise.loads:
         return
     profile = measured.profile
-    of_a_number = min((BYTES[each] for each in exercise.formats), default=FLOAT_BYTES)
+    of_a_number = min((BYTES[format_name] for format_name in exercise.formats), default=FLOAT_BYTES)
     loads = (profile.global_load_bytes + profile.shared_load_bytes) / of_a_number
     multiply_adds = profile.flops / 2
     if loads <= ROOM_OF_REGISTERS * exercise.loads * multiply_adds:

@@ -117,9 +117,9 @@ def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
     )
 
 
-def _on(each: Finding, array: str) -> bool:
+def _on(finding: Finding, array: str) -> bool:
     """Is the finding about this array?"""
-    return array_of(each.cell) == array
+    return array_of(finding.cell) == array
 
 
 def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
@@ -145,7 +145,7 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     seen: dict[tuple[str, int | None], Finding] = {}
     races: set[object] = set()
     # What is harmless in one launch may be an error in another one.
-    for finding in sorted(findings, key=lambda each: each.severity != "error"):
+    for finding in sorted(findings, key=lambda finding: finding.severity != "error"):
         line, other_line = touching(finding)
         if finding.code.startswith("race-"):
             race = (
@@ -173,7 +173,7 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
     """
     outside = [finding for finding in faults if finding.cell in own and finding.code in OUTSIDE]
     first: dict[str, Finding] = {}
-    for finding in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
+    for finding in sorted(outside, key=lambda finding: finding.code != "out-of-bounds-write"):
         first.setdefault(finding.cell, finding)
     return [
         finding for finding in faults if finding not in outside or finding is first[finding.cell]

@@ -94,16 +94,16 @@ OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
-def explain_divergence(each: Finding, source: Source) -> Finding:
+def explain_divergence(finding: Finding, source: Source) -> Finding:
     """A barrier that not all threads reach, at the exit that parts them or at what they call; a
     `syncthreads` in a branch or loop is itself in the wrong place."""
     line = None
-    if len(each.threads) > 1:
-        gone = facts_of(each.message).get("why") == "has already returned"
-        line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
-    if line is None or line == each.line:
-        return each
-    barrier = source.at_line(each.line or 0)
+    if len(finding.threads) > 1:
+        gone = facts_of(finding.message).get("why") == "has already returned"
+        line = (_exit_line(source) if gone else None) or parting_line(source, finding.line or 0)
+    if line is None or line == finding.line:
+        return finding
+    barrier = source.at_line(finding.line or 0)
     is_plain = barrier and names_in(barrier) & {"syncthreads", "syncwarp"}
     around = source.ancestors(barrier) if barrier and is_plain else ()
     heads = {
@@ -111,8 +111,8 @@ def explain_divergence(each: Finding, source: Source) -> Finding:
         for node in around
         if isinstance(node, ast.If | ast.For | ast.While)
     }
-    at = each.line if line in heads else line
-    return tell.again("parted", each, at, line=Capital(Line(line)))
+    at = finding.line if line in heads else line
+    return tell.again("parted", finding, at, line=Capital(Line(line)))
 
 
 def _exit_line(source: Source) -> int | None:
@@ -142,15 +142,15 @@ def parting_line(source: Source, line: int) -> int | None:
 def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
     """What decides whether, and how often, a statement is reached, from the inside out."""
     inner = node
-    for each in source.ancestors(node):
-        if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
-            yield each.test, each.test.lineno
-        yield from _ways_out(each, inner)
-        if isinstance(each, ast.While):
-            yield each.test, each.test.lineno
-        if isinstance(each, ast.For):
-            yield each.iter, each.lineno
-        inner = each
+    for ancestor in source.ancestors(node):
+        if isinstance(ancestor, (ast.If, ast.IfExp)) and inner is not ancestor.test:
+            yield ancestor.test, ancestor.test.lineno
+        yield from _ways_out(ancestor, inner)
+        if isinstance(ancestor, ast.While):
+            yield ancestor.test, ancestor.test.lineno
+        if isinstance(ancestor, ast.For):
+            yield ancestor.iter, ancestor.lineno
+        inner = ancestor
 
 
 def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
@@ -164,25 +164,25 @@ def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
             continue
         place = statements.index(inner)
         after = statements[place + 1 :] if isinstance(block, (ast.For, ast.While)) else []
-        for each in [*reversed(statements[:place]), *after]:
-            for part in ast.walk(each):
+        for statement in [*reversed(statements[:place]), *after]:
+            for part in ast.walk(statement):
                 if isinstance(part, ast.If) and any(
                     isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
                 ):
                     yield part.test, part.test.lineno
 
 
-def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
+def explain_timeout(finding: Finding, loop: OpenLoop | None, budget: str) -> Finding:
     """A kernel that took more than its budget, at the line of the loop that took it.
 
     A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
     work; which of the two it is cannot be told from the steps.
     """
     if loop is None:
-        return tell.again("out of steps", each, budget=budget)
+        return tell.again("out of steps", finding, budget=budget)
     kind = "out of steps in a loop" if loop.ends else "loop without an end"
     line, turns = Line(loop.line), f"{loop.turns:,}"
-    return tell.again(kind, each, loop.line, budget=budget, line=line, turns=turns)
+    return tell.again(kind, finding, loop.line, budget=budget, line=line, turns=turns)
 
 
 # --- Numbers of the wrong type, and rounding -----------------------------------------------------
@@ -193,22 +193,22 @@ TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
 
 
-def explain_float64(each: Finding, source: Source) -> Finding:
+def explain_float64(finding: Finding, source: Source) -> Finding:
     """float64 arithmetic as an error (every exercise asks for float32), at the line it comes from.
 
     A sum is float64 from its first value on: `acc = 0.0` is to blame, not `acc += ...`.
     """
-    statement = source.at_line(each.line or 0)
+    statement = source.at_line(finding.line or 0)
     origin = None
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
         names = _names(statement.value) | {root_name(target_of(statement)) or ""}
         origin = None if is_float64(statement.value) else _origin(source, names, statement)
-    each = replace(each, severity="error")
+    finding = replace(finding, severity="error")
     if origin is None:
-        return each
+        return finding
     in_array = source.makes_array(source.at_line(origin))
     kind = "float64 in an array" if in_array else "float64"
-    return tell.again(kind, each, origin, line=Line(each.line or 0))
+    return tell.again(kind, finding, origin, line=Line(finding.line or 0))
 
 
 def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
@@ -321,7 +321,9 @@ def told_where_filled(seen: Finding, launcher: Launcher, trials: Sequence[Trial]
     there = {"array": array, "read": Line(seen.line or 0)}
     told = replace(seen, other_line=seen.line)
     for store in stores[:MOST_LIFTED]:
-        branch = next((each for each in source.ancestors(store) if isinstance(each, ast.If)), None)
+        branch = next(
+            (ancestor for ancestor in source.ancestors(store) if isinstance(ancestor, ast.If)), None
+        )
         if branch and _fills_without(branch, store, launcher, shown, seen):
             test = Line(branch.test.lineno)
             return tell.again("filled under a test", told, store.lineno, **there, test=test)
@@ -361,4 +363,4 @@ def _fills_without(
 
 def _is_among(findings: Iterable[Finding], seen: Finding) -> bool:
     place = seen.code, seen.line, seen.cell
-    return any((each.code, each.line, each.cell) == place for each in findings)
+    return any((finding.code, finding.line, finding.cell) == place for finding in findings)

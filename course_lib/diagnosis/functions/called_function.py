@@ -57,8 +57,8 @@ def examine_function(table: CallTable, function: Kernel) -> Report:
     else:
         found = list(_why(possible, wrong, function)) if wrong else []
     works = any(call.right and call.wanted for call in possible)
-    if works and all(each.code == FORMULA for each in found):  # else it is too early
-        found += _accepted(calls, function, {each.line for each in found})
+    if works and all(finding.code == FORMULA for finding in found):  # else it is too early
+        found += _accepted(calls, function, {finding.line for finding in found})
     right = sum(call.right for call in calls)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
     report = make_report(table.entry, found, held, numbers_right=not wrong)
@@ -99,7 +99,7 @@ def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iter
     else:
         edit = edit_that_repairs(function, calls)
         meant = next(explanations(calls, edit), ())
-        yield from (_told(each, ended, edit, function) for each in meant)
+        yield from (_told(explanation, ended, edit, function) for explanation in meant)
         if stop and not meant:
             yield _stopped(stop)
         elif not meant:
@@ -221,7 +221,7 @@ def explanations(calls: Sequence[Call], edit: Edit | None) -> Iterator[tuple[Exp
     if edit and _decides(edit):
         yield (_of_the_edit(edit),)
     yield from _wrong_ideas(calls)
-    if len({each.number for each in calls}) == 1:
+    if len({call.number for call in calls}) == 1:
         parameters = joined(calls[0].table.entry.parameters)
         yield (Explanation("one number", {"parameters": parameters}),)
     if edit:
@@ -248,8 +248,8 @@ def _decides(edit: Edit) -> bool:
 
 def _wrong_ideas(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
     """The formula of another idea gives these numbers, or that of the fewest together."""
-    ran = [each for each in calls if not each.stopped]  # a division by 0 ends one and not the idea
-    ran.sort(key=lambda each: each.right)  # what went wrong rules most ideas out
+    ran = [call for call in calls if not call.stopped]  # a division by 0 ends one and not the idea
+    ran.sort(key=lambda call: call.right)  # what went wrong rules most ideas out
     for ideas, computes in _together(calls[0].table):
         if ran and not ran[0].right and _gives(computes, ran):
             yield tuple(_of_an_idea(idea, ran) for idea in ideas)
@@ -276,7 +276,7 @@ def _together(table: CallTable) -> Iterator[tuple[Ideas, Callable[..., float]]]:
 
 def _gives(computes: Callable[..., float], calls: Sequence[Call]) -> bool:
     """Does a formula give what came out of all of these calls?"""
-    return all(_is_from(computes, each) for each in calls)
+    return all(_is_from(computes, call) for call in calls)
 
 
 def _is_from(computes: Callable[..., float], call: Call) -> bool:
@@ -290,7 +290,7 @@ def _is_from(computes: Callable[..., float], call: Call) -> bool:
 
 def _of_an_idea(idea: WrongIdea, calls: Sequence[Call]) -> Explanation:
     """With the call that it alone gets wrong, if there is one."""
-    shows = next((each for each in calls if not each.right and _is_from(idea.computes, each)), None)
+    shows = next((call for call in calls if not call.right and _is_from(idea.computes, call)), None)
     facts = {"says": idea.says, "hint": idea.hint}
     return Explanation("wrong idea", facts, idea.code, idea.place, shows)
 

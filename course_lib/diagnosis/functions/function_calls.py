@@ -136,8 +136,8 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     own = _own_functions(function)
     function = replace(function, namespace=ChainMap(own, function.namespace))  # type: ignore[arg-type]
     # What went wrong comes first: one such call rules most changes out.
-    telling = sorted(calls, key=lambda each: each.right)
-    wrong = [(each.number, each.wanted) for each in calls if not each.right]
+    telling = sorted(calls, key=lambda example: example.right)
+    wrong = [(example.number, example.wanted) for example in calls if not example.right]
     numbers = [(number, wanted) for number, wanted in wrong if number is not None]
     deviation = CommonDeviation.of(
         [number for number, _ in numbers], [wanted for _, wanted in numbers]
@@ -145,8 +145,8 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
 
     def attempts(edit: Edit) -> Iterator[tuple[bool, int]]:
         changed = edit.applied(function)
-        for each in telling:
-            made = call(each.table, changed, each.arguments, STEPS_OF_A_CALL)
+        for example in telling:
+            made = call(example.table, changed, example.arguments, STEPS_OF_A_CALL)
             yield made.right, made.steps
 
     edits = sorted(_edits(function, own, telling[0], deviation), key=lambda edit: edit.cost)
@@ -178,7 +178,7 @@ def _edits(
     # The nodes have the names that are read: what a function forgets stands in none.
     unread = [name for name, value in given if type(value) is int]
     unread = [name for name in unread if name not in names_read(function.tree)]
-    records = {name: each for name, each in given if isinstance(each, Record)}
+    records = {name: value for name, value in given if isinstance(value, Record)}
     fields = [
         f"{name}.{field}"
         for name, record in records.items()

@@ -202,9 +202,9 @@ def array_of(cell: str) -> str:
     return cell.split("[", 1)[0]
 
 
-def is_misaligned(each: Finding) -> bool:
+def is_misaligned(finding: Finding) -> bool:
     """Is it a wide access at an odd address? A GPU stops there: no number after it exists."""
-    return each.code == "wrong-index" and "size" in facts_of(each.message)
+    return finding.code == "wrong-index" and "size" in facts_of(finding.message)
 
 
 # --- One launch of an answer, and what came of it -------------------------------------------------
@@ -251,7 +251,7 @@ class Trial:
     @property
     def telling(self) -> tuple[bool, int]:
         """Sorts the launches that say most about a slip to the front."""
-        size = math.prod(max(each, 1) for each in self.case.shape)
+        size = math.prod(max(side, 1) for side in self.case.shape)
         return bool(np.isnan(self.case.poison)), -size
 
     @property

@@ -81,7 +81,7 @@ class LaunchCopies:
         return np.concatenate(left)
 
     def _launched(self, kernel: Kernel, arguments: Sequence[Sequence[Any]]) -> Array:
-        stacked = [np.stack(each) for each in zip(*arguments, strict=True)]
+        stacked = [np.stack(copies) for copies in zip(*arguments, strict=True)]
         shape = LaunchShape.of_copies(self.grid, self.block, len(arguments))
         # Blocks that do not fit side by side run one after the other, each with steps of its own.
         pieces = 1 + self.lanes * len(arguments) // LANES_AT_ONCE
@@ -94,11 +94,11 @@ class LaunchCopies:
 def sites_of(typing: Typing) -> list[TextSite]:
     """Where a kernel and its device functions load and store numbers, and what they test."""
     found: dict[tuple[ast.AST, str, bool | None], TextSite] = {}
-    for each in _with_callees(typing):
-        for site in _in_function(each.kernel.tree):
-            if site.node in each.waiting:  # every thread has to reach a barrier
+    for function in _with_callees(typing):
+        for site in _in_function(function.kernel.tree):
+            if site.node in function.waiting:  # every thread has to reach a barrier
                 continue
-            if site.kind == "test" or _are_floats(each.types.get(site.node)):
+            if site.kind == "test" or _are_floats(function.types.get(site.node)):
                 found.setdefault((site.node, site.kind, site.instead), site)
     return list(found.values())
 
@@ -112,8 +112,8 @@ def _are_floats(kind: Any) -> bool:
 
 def _with_callees(typing: Typing) -> list[Typing]:
     found = [typing]
-    for each in found:
-        callees = (called for called in each.calls.values() if isinstance(called, Typing))
+    for function in found:
+        callees = (called for called in function.calls.values() if isinstance(called, Typing))
         found += [called for called in callees if called not in found]
     return found
 

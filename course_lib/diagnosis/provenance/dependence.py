@@ -149,7 +149,7 @@ class Experiment:
 
         Where not every cell can have a copy, as many elements are watched as can have all theirs.
         """
-        cells = [np.arange(np.size(each)) for each in self.inputs]
+        cells = [np.arange(np.size(array)) for array in self.inputs]
         if not self.every_cell:
             of_elements = zip(*map(self._cells_of_slabs, range(len(self.inputs))), strict=True)
             together: list[set[int]] = [set() for _ in self.inputs]
@@ -160,7 +160,7 @@ class Experiment:
                     break
                 together, watched = more, watched + 1
             self.watched = self.watched[:watched]
-            cells = [np.array(sorted(each), int) for each in together]
+            cells = [np.array(sorted(group), int) for group in together]
         return [self._table(number, cell) for number, cell in enumerate(cells)]
 
     @cached_property
@@ -284,8 +284,8 @@ class Experiment:
         result = self.launcher.problem.result
         some = _some(np.arange(np.size(self.inputs[number])), MOST_SAMPLED)
         moved = [result(*self._with(number, cell, other)) for cell in some[:, None]]
-        off = (np.abs(each.reshape(-1) - self.expected) > self.room for each in moved)
-        return sum(bool(each.any()) for each in off)
+        off = (np.abs(changed.reshape(-1) - self.expected) > self.room for changed in moved)
+        return sum(bool(mask.any()) for mask in off)
 
     def _table(self, number: int, cells: Array) -> DependenceTable:
         at, groups = self.watched, [*cells[:, None]]
@@ -300,7 +300,7 @@ class Experiment:
             got = self._got_of_changed(number, groups)[:, at] if is_clear else right
         by = (self._other_than(number)(values) - values).reshape(-1)[cells].astype(np.float64)
         with np.errstate(invalid="ignore"):
-            depends, should = (~(np.abs(each) <= self.noise[at]) for each in (got, right))
+            depends, should = (~(np.abs(change) <= self.noise[at]) for change in (got, right))
             depends |= should & (np.abs(got) > FAINT * self.noise[at])  # weak, and yet not missing
         name = self.launcher.names[number]
         scaled = (got / by[:, None], right / by[:, None])
@@ -308,7 +308,7 @@ class Experiment:
 
     def differs(self, number: int, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
         """Should two elements depend on other cells of an input, as far as whole slabs tell?"""
-        places = [int(np.ravel_multi_index(each, self.shape)) for each in (one, other)]
+        places = [int(np.ravel_multi_index(index, self.shape)) for index in (one, other)]
         for cells in self._slabs(number):
             expected = self._expected_of_changed(number, cells)
             moved = np.abs(expected - self.expected)[places] > self.room[places]
@@ -337,8 +337,8 @@ class Experiment:
         noise = self.noise[self.watched]
         with np.errstate(invalid="ignore"):
             moved = [
-                ~(np.abs(each(number, slabs)[:, self.watched]) <= noise)
-                for each in (self._got_of_changed, self._right_of_changed)
+                ~(np.abs(compute(number, slabs)[:, self.watched]) <= noise)
+                for compute in (self._got_of_changed, self._right_of_changed)
             ]
         found = []
         for depends, should in zip(moved[0].T, moved[1].T, strict=True):
@@ -373,7 +373,7 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
     wrong = [
         trial.case for trial in trials if not trial.right and problem.shows_all(trial.case.shape)
     ]
-    shapes = {each.shape: each for each in wrong}
+    shapes = {case.shape: case for case in wrong}
     if problem.sizes_vary and wrong:
         short = problem.fitted(problem.short)
         shapes.setdefault(short, replace(wrong[0], shape=short, exact=False))
@@ -392,9 +392,9 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
 def _begun(launcher: Launcher, case: Case, steps: int) -> Experiment:
     problem = launcher.problem
     launch = launcher.launch(case)
-    drawn = [np.asarray(each) for each in make_inputs(problem, case, launcher.seed)]
+    drawn = [np.asarray(array) for array in make_inputs(problem, case, launcher.seed)]
     if case.draw == DRAW:
-        drawn = [_apart_from_zero(each) for each in drawn]
+        drawn = [_apart_from_zero(array) for array in drawn]
     formats = problem.formats or ("float32",) * len(drawn)
     inputs = tuple(
         rounded(array, name) if problem.formats else array
@@ -407,14 +407,14 @@ def _begun(launcher: Launcher, case: Case, steps: int) -> Experiment:
         held = rng.uniform(1, 2, expected.shape)
     before = np.asarray(held, np.float32, order=problem.order)
     other = np.asarray(before + rng.uniform(1, 2, expected.shape), np.float32, order=problem.order)
-    nothing = tuple(np.zeros_like(each) for each in inputs)
+    nothing = tuple(np.zeros_like(array) for array in inputs)
     with np.errstate(all="ignore"):
         zero = expected_of(problem, case, nothing)[0]
     budget = Budget(LONGER * steps + LEAST_STEPS, BYTES, 0)
     copies = LaunchCopies(launcher.answer.kernel, launch.grid, launch.block, case.schedule, budget)
     rows = [
-        [*as_held(problem, each), held.copy(order="K")]
-        for each, held in ((inputs, before), (inputs, other), (nothing, before))
+        [*as_held(problem, arrays), held.copy(order="K")]
+        for arrays, held in ((inputs, before), (inputs, other), (nothing, before))
     ]
     got = copies.results(rows).reshape(3, -1).astype(np.float64)
     start, changed, zeros = got

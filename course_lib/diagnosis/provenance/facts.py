@@ -168,7 +168,9 @@ def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
     fits = np.abs(found.expected[near] - found.got[rows]) <= found.room[near]
     if fits.mean() < MOST_OF or len(rows) < 2:
         return None
-    at, of = (np.stack(np.unravel_index(each[fits], found.shape), -1) for each in (rows, near))
+    at, of = (
+        np.stack(np.unravel_index(numbers[fits], found.shape), -1) for numbers in (rows, near)
+    )
     element, read = _element(found, int(rows[fits][0])), _element(found, int(near[fits][0]))
     share = float(fits.sum() / found.wrong.sum())
     fact = Fact("moved", output, share, element, read, element)
@@ -240,13 +242,13 @@ def _together(
 ) -> Fact:
     """One fact for several elements that show the same kind."""
     first = seen[0].fact
-    pairs = [each.pairs for each in seen if each.pairs]
+    pairs = [sighting.pairs for sighting in seen if sighting.pairs]
     if pairs:
-        right, used = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        right, used = (np.concatenate(cells) for cells in zip(*pairs, strict=True))
         sides = {*found.launcher.tile, found.launcher.step_tile or 1}
         first = replace(first, axes=wrong_axes(right, used), apart=_apart(sides, right, used))
-    [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
-    [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
+    [(terms, often)] = Counter(sighting.fact.terms for sighting in seen).most_common(1)
+    [(factor, _)] = Counter(round(sighting.fact.factor, 2) for sighting in seen).most_common(1)
     agreed = terms if often >= MOST_OF * len(seen) else None
     kind, cell = first.kind, first.right
     unused = np.asarray(table.should.any(axis=1) & ~table.depends.any(axis=1))
@@ -291,7 +293,7 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
 
 def _is_foreign(table: DependenceTable, should: Array, surplus: Array) -> bool:
     """Do cells that take part too belong to another element's sum, as those of another row?"""
-    own, other = (table.places(np.flatnonzero(each)) for each in (should, surplus))
+    own, other = (table.places(np.flatnonzero(cells)) for cells in (should, surplus))
     if len(own) < 2:
         return False
     same = (own == own[0]).all(axis=0)
@@ -349,7 +351,7 @@ def _times(fact: Callable[..., Fact], got: Array, right: Array) -> _Seen | None:
 
 def _paired(table: DependenceTable, column: int) -> tuple[Array, Array] | None:
     """Which cell took the place of which: matched by equal factors, else by their order."""
-    used, right = (np.flatnonzero(each[:, column]) for each in (table.depends, table.should))
+    used, right = (np.flatnonzero(matrix[:, column]) for matrix in (table.depends, table.should))
     factors, wanted = table.got[used, column], table.right[right, column]
     with np.errstate(invalid="ignore"):
         near = np.abs(factors[:, None] - wanted) <= PRECISION * np.abs(wanted)
@@ -404,12 +406,14 @@ def _stands_in(other: DependenceTable, table: DependenceTable) -> bool:
     another?"""
     if len(other.shape) != len(table.shape):
         return False
-    places = [tuple(map(int, each)) for each in other.places(np.arange(len(other.cells)))]
+    places = [tuple(map(int, indices)) for indices in other.places(np.arange(len(other.cells)))]
     row_of = {place: row for row, place in enumerate(places)}
     stands = []
     for column in range(table.should.shape[1]):
         wanted = table.places(np.flatnonzero(table.should[:, column]))
-        rows = [row_of[place] for each in wanted if (place := tuple(map(int, each))) in row_of]
+        rows = [
+            row_of[place] for indices in wanted if (place := tuple(map(int, indices))) in row_of
+        ]
         more = np.abs(other.got[rows, column] - other.right[rows, column]) > PRECISION
         more &= other.depends[rows, column]
         stands.append(bool(rows) and bool(more.all()))
@@ -419,7 +423,7 @@ def _stands_in(other: DependenceTable, table: DependenceTable) -> bool:
 def _joined(facts: Sequence[Fact]) -> list[Fact]:
     """The same fact about several arrays as one; factors that only follow from another array's
     cells are none."""
-    substituted = any(each.kind in ("reads other", "independent", "alias") for each in facts)
+    substituted = any(fact.kind in ("reads other", "independent", "alias") for fact in facts)
     joined: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
         if fact.kind in ("weighted", "paired") and substituted:

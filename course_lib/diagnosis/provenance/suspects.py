@@ -75,7 +75,11 @@ class Suspects(TextPlaces):
                 inputs = {*self.source.parameters[:-1]}
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     # A load concerns one operand; whose sums a lane has, the hardware says.
-                    own = [each for each in self._sums if each not in self.source.products()]
+                    own = [
+                        statement
+                        for statement in self._sums
+                        if statement not in self.source.products()
+                    ]
                     yield from lines_of(own)
                     yield from self._of_stores_alone(stores, loads, fact.axes or ())
                 yield from self._careless_fillings(fact)
@@ -153,7 +157,7 @@ class Suspects(TextPlaces):
         first, but the first where whole tiles are mixed up."""
         inputs = self.source.parameters[:-1]
         wanted = set(fact.arrays) if fact.kind != "moved" else self._told_apart_by(fact)
-        staged = set().union(*(self.source.staged(each) for each in wanted))
+        staged = set().union(*(self.source.staged(array) for array in wanted))
         if not staged:  # by a function that gets what another one has loaded
             staged = {site.array for site in self._feeding} - set(inputs)
         loads = [site for site in self._feeding if site.array in wanted | staged]
@@ -193,7 +197,11 @@ class Suspects(TextPlaces):
             made = (
                 assignment for name in sorted(used) for assignment in self.source.assignments(name)
             )
-            yield from lines_of(each for each in made if each.value and is_constant(each.value))
+            yield from lines_of(
+                assignment
+                for assignment in made
+                if assignment.value and is_constant(assignment.value)
+            )
             if self._leaves_a_block_out(stores):
                 yield from lines_of(stores)
         if self.meet:  # as many are written as should be, and not the right ones
@@ -289,14 +297,14 @@ class Suspects(TextPlaces):
         """The axes along which whole slabs are unwritten; all, where there are none."""
         written = ~self.found.unwritten.reshape(self.found.shape)
         axes = range(written.ndim)
-        others = [tuple(each for each in axes if each != axis) for axis in axes]
+        others = [tuple(other_axis for other_axis in axes if other_axis != axis) for axis in axes]
         return [axis for axis in axes if not written.any(axis=others[axis]).all()] or [*axes]
 
     def _careless_fillings(self, fact: Fact) -> Iterator[int]:
         """Where a cell of an input is put into several cells of a tile, in every step or block."""
         wanted = self._told_apart_by(fact) if fact.kind == "moved" else {*fact.arrays}
         held = set().union(*map(self.source.held, wanted))
-        for name in sorted(set().union(*(self.source.staged(each) for each in wanted))):
+        for name in sorted(set().union(*(self.source.staged(array) for array in wanted))):
             for store in self.source.accesses(name, store=True):
                 statement = self.source.statement(store)
                 if not isinstance(statement, ast.Assign):
@@ -322,7 +330,9 @@ class Suspects(TextPlaces):
         places = [indices_of(store) for store in self._stores() if isinstance(store, ast.Subscript)]
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
         elements = set().union(*(elements_of(self.source, array) for array in fact.arrays))
-        for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
+        for statement in sorted(
+            self._sums, key=lambda statement: not names_in(statement) & elements
+        ):
             target = target_of(statement) if isinstance(statement, Assignment) else statement
             own = counted | (
                 variables_in(target.slice)
@@ -344,7 +354,7 @@ class Suspects(TextPlaces):
 
 def _has(node: ast.AST, number: float) -> bool:
     """Does this number stand in a text?"""
-    return any(isinstance(each, ast.Constant) and each.value == number for each in ast.walk(node))
+    return any(isinstance(part, ast.Constant) and part.value == number for part in ast.walk(node))
 
 
 def _is_used(name: str, nodes: Iterable[ast.expr], behind: int) -> bool:

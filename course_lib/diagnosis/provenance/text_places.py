@@ -37,7 +37,7 @@ class TextPlaces:
     source: Source
 
     def _sites(self, kind: str) -> list[TextSite]:
-        return [each for each in self.found.without if each.kind == kind]
+        return [site for site in self.found.without if site.kind == kind]
 
     def _helpful_tests(self) -> list[int]:
         """Tests with which wrong elements are right, or written at all, if they are decided."""
@@ -119,7 +119,7 @@ class TextPlaces:
             )
             if loops or not in_loops:
                 found.append((0 if loops and after else 2 if loops else 1, statement))
-        return [each for _, each in sorted(found, key=lambda each: each[0])]
+        return [statement for _, statement in sorted(found, key=lambda ranked: ranked[0])]
 
     def _is_a_number(self, statement: ast.Assign) -> bool:
         """Does it set what is added up, or hand it on?"""
@@ -141,7 +141,7 @@ class TextPlaces:
 
     def _constants(self) -> list[ast.AST]:
         """Where a number, and no element of an array, is given to a sum or put into an array."""
-        found: list[ast.AST] = [each for each in self._resets() if not has(each, ast.Subscript)]
+        found: list[ast.AST] = [reset for reset in self._resets() if not has(reset, ast.Subscript)]
         for node in self.source.walk():
             if isinstance(node, ast.IfExp) and any(map(is_constant, (node.body, node.orelse))):
                 found.append(node)

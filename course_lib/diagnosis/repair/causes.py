@@ -91,7 +91,7 @@ def code_of(edit: Edit, seen: str) -> str:
     changed = [*_comparisons_changed(edit)] if code == TEST else []
     clauses = [node_at(edit.tree, path) for path in edit.values if edit.kind in OF_CLAUSES]
     asked = changed or clauses  # as of `A[i] or B[i]`, without a comparison
-    of_elements = asked and all(asks_about_elements(each, edit.tree) for each in asked)
+    of_elements = asked and all(asks_about_elements(clause, edit.tree) for clause in asked)
     if code == TEST and seen == "incomplete-output":
         return code if _checks_bounds(edit, changed) and not of_elements else seen
     return FORMULA if of_elements else code

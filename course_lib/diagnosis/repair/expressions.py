@@ -290,11 +290,11 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
     if path[-1][0] == "value":
         own = names_bound(tested[0])
         tested = [
-            each
-            for each, _ in function.nodes
-            if isinstance(each, ast.If | ast.IfExp) and names_read(each.test) & own
+            branch
+            for branch, _ in function.nodes
+            if isinstance(branch, ast.If | ast.IfExp) and names_read(branch.test) & own
         ]
-    likely = sorted({test for each in tested for test in function.tests_of_indices(each)})
+    likely = sorted({test for branch in tested for test in function.tests_of_indices(branch)})
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
     if isinstance(node, ast.Compare):  # a number may have to lie between two whole ones

@@ -141,7 +141,7 @@ class TileChanges(Ingredients):
 
     def _along_an_axis(self, node: ast.Call, path: Path) -> Iterator[Edit]:
         """The other axis, or one where there is none; a reduction that keeps its axes."""
-        has_axis = len(node.args) > 1 or any(each.arg == "axis" for each in node.keywords)
+        has_axis = len(node.args) > 1 or any(keyword.arg == "axis" for keyword in node.keywords)
         for number in range(len(node.args[1:2])):
             yield from self._other_axis(node, path, ("args", number + 1))
         for number, keyword in enumerate(node.keywords):
@@ -168,7 +168,7 @@ class TileChanges(Ingredients):
 
     def _at_edges(self, node: ast.Call, path: Path) -> Iterator[Edit]:
         """What is past the edge gets a value, or another one; a mask where there is none."""
-        there = {each.arg: number for number, each in enumerate(node.keywords)}
+        there = {keyword.arg: number for number, keyword in enumerate(node.keywords)}
         usual = "other" if self.has_masks else "padding_mode"
         for text in PADDING[usual] if last_name(node.func) == "load" else ():
             value = _in_same_module(node.func, text) if "Mode" in text else expression(text)
@@ -259,7 +259,9 @@ class TileChanges(Ingredients):
     def called(self, *names: str) -> str:
         """How the text calls a function of one of these names; "" if it does not."""
         called = (node.func for node, _ in self.nodes if isinstance(node, ast.Call))
-        return next((ast.unparse(each) for each in called if last_name(each) in names), "")
+        return next(
+            (ast.unparse(function) for function in called if last_name(function) in names), ""
+        )
 
     def _with_program(self, node: ast.expr, path: Path) -> Iterator[Edit]:
         """The place of the program, or the step of a loop, where it is missing."""

@@ -275,17 +275,17 @@ class Search:
         before = trial.outcome.right & ~np.bool_(trial.leaves_arrays)
         gains = [(int((variant.right & ~before).sum()), variant.edit) for variant in found]
         best: dict[tuple[object, ...], list[tuple[int, Edit]]] = {}
-        for gain, edit in sorted(gains, key=lambda each: -each[0]):
+        for gain, edit in sorted(gains, key=lambda gained: -gained[0]):
             alike = best.setdefault((edit.kind, edit.tree, *edit.values, *edit.statements), [])
             if gain and len(alike) < ALIKE:
                 alike.append((gain, edit))
-        chosen = [each for alike in best.values() for each in alike]
+        chosen = [gained for alike in best.values() for gained in alike]
         both = [
             (one.cost + other.cost, -gain - also, one.and_also(other))
             for (gain, one), (also, other) in combinations(chosen, 2)
             if one.kind == other.kind and one.apart(other)
         ]
-        both.sort(key=lambda each: each[:2])
+        both.sort(key=lambda pair: pair[:2])
         pairs = [edit for _, _, edit in both[:MOST_PAIRS]]
         return [variant.edit for variant in self.tried(pairs, trial) if variant.is_right]
 
@@ -294,7 +294,7 @@ class Search:
     ) -> list[Variant]:
         """What each change makes of this launch, or of one of its blocks."""
         parts = self.parts(edits, trial, block)
-        return [each for part in parts for each in self.launched(part, trial, block)]
+        return [variant for part in parts for variant in self.launched(part, trial, block)]
 
     def edits(self, trial: Trial) -> list[Edit]:
         """Every small change to a function of the student's own, the likeliest first."""
@@ -319,12 +319,14 @@ class Search:
         others = given_to(task, self.kernel.namespace)
         others |= {task.caller and CALLER} if isinstance(task, Task) else set()
         seen: list[Typing] = [typing]
-        for each in seen:
-            callees = (called for called in each.calls.values() if isinstance(called, Typing))
+        for function in seen:
+            callees = (called for called in function.calls.values() if isinstance(called, Typing))
             known = [other.kernel.tree for other in seen]
             seen += [called for called in callees if called.kernel.tree not in known]
-            if each.kernel.name not in others and isinstance(each.kernel.tree, ast.FunctionDef):
-                yield each
+            if function.kernel.name not in others and isinstance(
+                function.kernel.tree, ast.FunctionDef
+            ):
+                yield function
 
     @cached_property
     def nodes(self) -> int:

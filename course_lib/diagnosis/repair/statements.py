@@ -116,7 +116,7 @@ def arguments_exchanged(function: Ingredients) -> Iterator[Edit]:
         for number, (one, two) in enumerate(
             pairwise(node.args if isinstance(node, ast.Call) else ())
         ):
-            kinds = [function.kind_of(each) for each in (one, two)]
+            kinds = [function.kind_of(argument) for argument in (one, two)]
             if kinds[0] == kinds[1] and all(map(T.is_scalar, kinds)):
                 new = {(*path, ("args", number)): two, (*path, ("args", number + 1)): one}
                 yield function.values("exchange", 2, new, function.line(path))

@@ -56,9 +56,9 @@ def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
 def set_to(statement: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
     """The variables that a statement sets, each with what it is set to."""
     for target in statement.targets:
-        for each in flat(target):
-            if isinstance(each, ast.Name):
-                yield each.id, part_of(statement, each.id) or statement.value
+        for part in flat(target):
+            if isinstance(part, ast.Name):
+                yield part.id, part_of(statement, part.id) or statement.value
 
 
 def set_by(statement: ast.Assign) -> set[str]:
@@ -185,7 +185,7 @@ def asks_about_elements(test: ast.AST, function: ast.AST) -> bool:
         for name in names_bound(node) - places
     }
     parts: Sequence[ast.AST] = nodes_in(test, ast.Compare) or [test]
-    return all(_reads_element(each) or variables_in(each) & held for each in parts)
+    return all(_reads_element(part) or variables_in(part) & held for part in parts)
 
 
 def _reads_element(node: ast.AST) -> bool:
@@ -323,12 +323,16 @@ class AnswerTree:
             call
             for call in self.all(ast.Call)
             if isinstance(call.func, ast.Name) and call.func.id in functions
-            if any(isinstance(each, ast.Name) and each.id == array for each in call.args)
+            if any(
+                isinstance(argument, ast.Name) and argument.id == array for argument in call.args
+            )
         ]
 
     def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
         """The function around a node."""
-        return next((each for each in self.ancestors(node) if each in self.functions), None)
+        return next(
+            (ancestor for ancestor in self.ancestors(node) if ancestor in self.functions), None
+        )
 
     def calls_by_name(self, function: str) -> list[ast.Call]:
         """The calls of a device function, in the order of their lines."""
@@ -376,7 +380,9 @@ class AnswerTree:
         """The statement that a node belongs to."""
         if isinstance(node, ast.stmt):
             return node
-        return next((each for each in self.ancestors(node) if isinstance(each, ast.stmt)), None)
+        return next(
+            (ancestor for ancestor in self.ancestors(node) if isinstance(ancestor, ast.stmt)), None
+        )
 
     def at_line(self, line: int) -> ast.stmt | None:
         """The innermost statement on a line."""
@@ -394,18 +400,22 @@ class AnswerTree:
 
     def loops_around(self, node: ast.AST) -> list[ast.For | ast.While]:
         """The loops around a node, outermost first."""
-        around = [each for each in self.ancestors(node) if isinstance(each, (ast.For, ast.While))]
+        around = [
+            ancestor
+            for ancestor in self.ancestors(node)
+            if isinstance(ancestor, (ast.For, ast.While))
+        ]
         return around[::-1]
 
     def conditions(self, node: ast.AST) -> list[tuple[ast.expr, int]]:
         """The tests that decide whether a node is reached, innermost first, with their lines."""
         found: list[tuple[ast.expr, int]] = []
         inner = node
-        for each in self.ancestors(node):
-            if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
-                found.append((each.test, each.test.lineno))
-            found += self._early_exits(each, inner)
-            inner = each
+        for ancestor in self.ancestors(node):
+            if isinstance(ancestor, (ast.If, ast.IfExp)) and inner is not ancestor.test:
+                found.append((ancestor.test, ancestor.test.lineno))
+            found += self._early_exits(ancestor, inner)
+            inner = ancestor
         return found
 
     def _early_exits(self, block: ast.AST, inner: ast.AST) -> list[tuple[ast.expr, int]]:
@@ -415,10 +425,10 @@ class AnswerTree:
             if isinstance(statements, list) and inner in statements:
                 before = statements[: statements.index(inner)]
                 return [
-                    (each.test, each.lineno)
-                    for each in reversed(before)
-                    if isinstance(each, ast.If)
-                    and isinstance(each.body[-1], (ast.Return, ast.Continue, ast.Break))
+                    (statement.test, statement.lineno)
+                    for statement in reversed(before)
+                    if isinstance(statement, ast.If)
+                    and isinstance(statement.body[-1], (ast.Return, ast.Continue, ast.Break))
                 ]
         return []
 
@@ -435,7 +445,7 @@ def copy_of(node: Node) -> Node:
             continue
         value = getattr(node, name)
         if isinstance(value, list):
-            value = [copy_of(each) if isinstance(each, ast.AST) else each for each in value]
+            value = [copy_of(child) if isinstance(child, ast.AST) else child for child in value]
         elif isinstance(value, ast.AST):
             value = copy_of(value)
         setattr(new, name, value)

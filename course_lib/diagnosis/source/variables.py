@@ -33,7 +33,7 @@ class Variables(AnswerTree):
         if isinstance(test, ast.Name):
             made += self.assignments(test.id)
         if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
-            called = [each for each in self.functions if each.name == test.func.id]
+            called = [function for function in self.functions if function.name == test.func.id]
             made += [leaf for function in called for leaf in nodes_in(function, ast.Return)]
         return [*(statement.lineno for statement in made), line]
 
@@ -49,7 +49,7 @@ class Variables(AnswerTree):
                 continue
             for name in {target.id for target in targets if isinstance(target, ast.Name)}:
                 found.setdefault(name, []).append(node)
-        return {name: sorted(each, key=lambda node: node.lineno) for name, each in found.items()}
+        return {name: sorted(nodes, key=lambda node: node.lineno) for name, nodes in found.items()}
 
     def value_of(self, name: str) -> ast.expr | None:
         """What a variable is set to, if it is set in one place."""
@@ -101,7 +101,11 @@ class Variables(AnswerTree):
         """The names in a statement, and in what has set its variables last above it."""
         found = _names_of_values(statement)
         for name in names_read(statement):
-            above = [each for each in self.assignments(name) if each.lineno < statement.lineno]
+            above = [
+                assignment
+                for assignment in self.assignments(name)
+                if assignment.lineno < statement.lineno
+            ]
             if above:
                 found |= _names_of_values(above[-1])
         return found

@@ -64,8 +64,10 @@ def examine(task: Task, program: TileProgram, name: str, line: int, seed: int = 
     trials = list(launched(launcher, kernel, STOPS))
     wrong = [trial for trial in trials if not trial.right]
     found = [TileCause(launcher, kernel, trials).told()] if wrong else []
-    warned = {(each.code, each.line): each for trial in trials for each in trial.warnings}
-    known = {(each.code, each.line) for each in found}
+    warned = {
+        (warning.code, warning.line): warning for trial in trials for warning in trial.warnings
+    }
+    known = {(finding.code, finding.line) for finding in found}
     found += [warning for place, warning in warned.items() if place not in known]
     report = make_report(task, found, _held(launcher, trials), numbers_right=not wrong)
     tried = tuple(Tried(launcher.label(trial.tried), trial.right, trial.grid) for trial in trials)
@@ -215,7 +217,7 @@ class TileCause:
         if not stores:
             return tree.lineno
         store = max(stores, key=lambda node: node.lineno)
-        named = [each.value for each in store.keywords if each.arg in ("tile", "value")]
+        named = [keyword.value for keyword in store.keywords if keyword.arg in ("tile", "value")]
         stored = (named or store.args or [store])[-1]
         lines = [
             node.lineno

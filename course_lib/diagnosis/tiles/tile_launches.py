@@ -115,7 +115,7 @@ class TileLauncher:
         Each set of constants has its turn, so that none may be written out.
         """
         every = (self.task.constants, *self.task.other_constants)
-        problem, largest = self.problem, max(max(each.values(), default=1) for each in every)
+        problem, largest = self.problem, max(max(sizes.values(), default=1) for sizes in every)
         first = with_fixed(problem.sizes, [TILES_EACH_WAY * largest] * len(problem.sizes))
         cases: Sequence[Case] = [
             Case(first, poison=(ODD, NAN)[number % 2], draw=number) for number in range(2)
@@ -144,7 +144,7 @@ class TileLauncher:
             self._begun[case] = (inputs, *expected_of(problem, case, inputs))
         inputs, expected, tolerance = self._begun[case]
         held = as_held(problem, inputs)
-        before = [np.array(each) for each in held]
+        before = [np.array(array) for array in held]
         output = np.full(expected.shape, case.poison, np.float32)
         grid = self.task.launch(expected.shape, tried.constants).grid
         findings: tuple[Finding, ...] = ()
@@ -173,7 +173,7 @@ class TileLauncher:
     def arguments(self, tried: TileCase, held: Sequence[Any], output: Any) -> tuple[Any, ...]:
         """What a launch is given: arrays, numbers, sizes, constants."""
         size_of = dict(zip(self.problem.sizes, tried.case.shape, strict=True))
-        inputs = (each if np.ndim(each) else float(each) for each in held)
+        inputs = (array if np.ndim(array) else float(array) for array in held)
         scalars = (size_of[name] for name in self.task.scalars)
         return (*inputs, output, *scalars, *tried.constants.values())
 
@@ -266,8 +266,8 @@ def _changed(kernel: EmulatedTiles, edit: Edit) -> EmulatedTiles:
     tree = edit.changed()
     assert isinstance(tree, ast.FunctionDef)
     functions = {
-        name: replace(each, tree=tree) if each.tree is edit.tree else each
-        for name, each in kernel.program.functions.items()
+        name: replace(function, tree=tree) if function.tree is edit.tree else function
+        for name, function in kernel.program.functions.items()
     }
     program = replace(kernel.program, functions=functions)
     return replace(kernel, program=program, function=functions[kernel.function.name])
@@ -284,8 +284,8 @@ def _edits(launcher: TileLauncher, kernel: EmulatedTiles, seen: Types) -> Iterat
             continue
         numbers = function.parameters[len(task.parameters) :] if function.is_kernel else ()
         arrays = function.parameters[: len(task.parameters)] if function.is_kernel else ()
-        axes = [1 if function.language == "triton" else len(entries.axes(each))
-                for each in task.shapes]  # fmt: skip
+        axes = [1 if function.language == "triton" else len(entries.axes(shape))
+                for shape in task.shapes]  # fmt: skip
         named = variables_in(tree)
         numbers = (*numbers, *(k for k, v in program.constants.items() if type(v) is int))
         source = Kernel(function.name, function.parameters, tree, "", 1, {})

@@ -88,8 +88,8 @@ def _update(
     """Update one element for each active lane; the values that they found."""
     # An index that is no integer is cut off to one, unlike in a subscript.
     indices = [
-        each if each.dtype.kind in "iu" else each.astype(np.int64)
-        for each in (index if isinstance(index, tuple) else (index,))
+        part if part.dtype.kind in "iu" else part.astype(np.int64)
+        for part in (index if isinstance(index, tuple) else (index,))
     ]
     alone = isinstance(machine.statement, ast.Expr) and machine.statement.value is node
     update = AtomicUpdate(operands, combine, returns_old=not alone)

@@ -120,7 +120,7 @@ def check_unrolled(kernel: Kernel, node: ast.For, own_names: Collection[str]) ->
     if not isinstance(node.target, ast.Name) or node.orelse:
         _refuse(node, "a loop over unroll has one variable and no else")
     name = node.target.id
-    for inner in (each for statement in node.body for each in ast.walk(statement)):
+    for inner in (part for statement in node.body for part in ast.walk(statement)):
         if isinstance(inner, ast.Break | ast.Continue | ast.Return):
             _refuse(inner, "a loop over unroll can't be left early, so use range instead")
         if isinstance(inner, ast.Name) and inner.id == name and isinstance(inner.ctx, ast.Store):

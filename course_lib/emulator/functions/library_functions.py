@@ -51,8 +51,8 @@ def _loop(function: np.ufunc, kinds: list[np.dtype]) -> tuple[list[np.dtype], np
     mixed = any(kind.kind in "fc" for kind in kinds)
     for loop in function.types:
         inputs, _, output = loop.partition("->")
-        if all(each in _CHARACTERS for each in inputs + output):
-            types = [np.dtype(each) for each in inputs]
+        if all(character in _CHARACTERS for character in inputs + output):
+            types = [np.dtype(array) for array in inputs]
             if all(_fits(*pair, mixed) for pair in zip(kinds, types, strict=True)):
                 return types, np.dtype(output)
     named = ", ".join(map(str, kinds))
@@ -110,7 +110,7 @@ def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType)
 
     Raises TypingError with what Numba refuses, or NotEmulated with what it computes wrongly.
     """
-    kinds = [each.dtype if isinstance(each, T.ArrayType) else each for each in inputs]
+    kinds = [array.dtype if isinstance(array, T.ArrayType) else array for array in inputs]
     fits = all(isinstance(kind, np.dtype) and not kind.names for kind in kinds)
     need(fits, "needs numbers and arrays of numbers")
     supported(
@@ -119,7 +119,7 @@ def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType)
     result = _loop(function, kinds)[1]  # type: ignore[arg-type]
     fits = out.writable and not out.dtype.names and np.can_cast(result, out.dtype, "same_kind")
     need(fits, say("cannot put {result} into {out}", result=result, out=out))
-    axes = max((each.ndim for each in inputs if isinstance(each, T.ArrayType)), default=0)
+    axes = max((array.ndim for array in inputs if isinstance(array, T.ArrayType)), default=0)
     hint = "No operand may have more axes than the result."
     supported(axes <= out.ndim, "does not take an array with more axes than the result", hint)
 
@@ -138,7 +138,7 @@ def written_out(inputs: Sequence[T.Type], out: T.ArrayType, line: int) -> ast.Fu
             index = [f"{i} if {operand}.shape[{axis}] > 1 else 0" for axis, i in own]
             operand = f"{operand}[{', '.join(index) or '()'}]"
         operands.append(operand)
-    layouts = [each.layout for each in inputs if isinstance(each, T.ArrayType)]
+    layouts = [array.layout for array in inputs if isinstance(array, T.ArrayType)]
     by_columns = layouts.count("F") > layouts.count("C")  # the order that Numba then takes
     axes = range(out.ndim)[:: -1 if by_columns else 1]
     heads = [f"for i{axis} in range(out.shape[{axis}]):" for axis in axes]

@@ -78,13 +78,13 @@ def _math(kinds: list[np.dtype]) -> np.dtype:
 def _vectorised(of_one: Callable[[float], float]) -> Callable[[Any], Any]:
     """A function of math that NumPy lacks, applied lane by lane."""
 
-    def each(value: float) -> float:
+    def at_value(value: float) -> float:
         try:
             return of_one(value)
         except (ValueError, OverflowError):
             return math.nan
 
-    return np.vectorize(each, otypes=[np.float64])
+    return np.vectorize(at_value, otypes=[np.float64])
 
 
 def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:

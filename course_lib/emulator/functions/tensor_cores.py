@@ -193,8 +193,8 @@ def _pointing(machine: Machine, whole: np.ndarray, lanes: int) -> Mask:
     space = machine.space
     mask = machine.active
     if not whole.all():
-        each = np.repeat(whole.reshape(-1, 1), WARP_SIZE, axis=1)
-        mask = mask.where(space.from_warps(each))
+        whole_warps = np.repeat(whole.reshape(-1, 1), WARP_SIZE, axis=1)
+        mask = mask.where(space.from_warps(whole_warps))
     return mask if lanes == WARP_SIZE else mask.where(space.thread_in_block % WARP_SIZE < lanes)
 
 

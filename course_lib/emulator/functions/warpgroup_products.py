@@ -285,7 +285,7 @@ def _group(machine: Machine, lane: int) -> list[int]:
     size = machine.space.block_size
     block, thread = divmod(lane, size)
     first = thread // GROUP * GROUP
-    return [block * size + each for each in range(first, min(first + GROUP, size), WARP_SIZE)]
+    return [block * size + offset for offset in range(first, min(first + GROUP, size), WARP_SIZE)]
 
 
 def waits_for_all_but(machine: Machine, left: int) -> list[Waiting]:

@@ -57,8 +57,8 @@ def free_names(kernel: Kernel) -> frozenset[str]:
 
 def belongs_around(name: str, kernel: Kernel, callers: Sequence[Kernel]) -> bool:
     """Whether a name is a variable of a function within which this one is written."""
-    around = (each for each in callers if each is not kernel and _encloses(each, kernel))
-    return any(name in own_names(each) for each in around)
+    around = (caller for caller in callers if caller is not kernel and _encloses(caller, kernel))
+    return any(name in own_names(caller) for caller in around)
 
 
 def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.AST) -> None:
@@ -68,18 +68,18 @@ def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.A
     A function sees the variables around its definition; here they are looked for among those of the
     functions that are being called. Raises KernelRejected with `unsupported`.
     """
-    around = [place for place, each in enumerate(callers) if _encloses(each, kernel)]
+    around = [place for place, caller in enumerate(callers) if _encloses(caller, kernel)]
     if not around:
         return
     wanted = free_names(kernel)
-    for each in callers[around[-1] + 1 :]:
-        for name in sorted(wanted & own_names(each)):
+    for caller in callers[around[-1] + 1 :]:
+        for name in sorted(wanted & own_names(caller)):
             message = say(
                 "{kernel} uses a name {name}, but it is called from {other}, where {name} is a "
                 "different variable.",
                 kernel=kernel.name,
                 name=name,
-                other=each.name,
+                other=caller.name,
             )
             hint = say("Give {name} another name in one of the two functions.", name=name)
             raise rejection("unsupported", message, node, hint)
@@ -151,7 +151,7 @@ class CallTyper(MethodTyper):
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
             raise rejection("not-allowed", message, node)
-        several = any(isinstance(each, ast.Starred) for each in node.args)
+        several = any(isinstance(value, ast.Starred) for value in node.args)
         if any(keyword.arg is None for keyword in node.keywords) or (
             several and not _takes_star(function)
         ):
@@ -354,7 +354,9 @@ class CallTyper(MethodTyper):
     ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
         """The types of a function's parameters for these arguments, and its declared result."""
         declared = declared_signatures(kernel)
-        exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
+        exact = [
+            signature for signature in declared if len(declared) > 1 and _fits(signature, kinds)
+        ]
         if len(declared) > 1 and not exact:
             message = "{kernel} has several signatures, and none fits these types exactly."
             hint = "To choose one of them, put a cast such as np.float32(…) around each argument."
@@ -425,7 +427,7 @@ class CallTyper(MethodTyper):
 
     def no_number_of_pythons(self, call: ast.Call) -> str:
         """A constant from outside that Numba treats as a number, but not as a literal."""
-        names = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
+        names = {node.id for node in ast.walk(call) if isinstance(node, ast.Name)}
         for name in sorted(names - self.typing.own):
             if isinstance(self.kernel.namespace.get(name), np.integer):
                 return say(

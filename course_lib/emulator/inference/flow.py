@@ -306,7 +306,7 @@ class FlowTyper(AssignmentTyper):
         for other in known[1:]:
             if other.typed != typed and not isinstance(typed.type, T.Mixed):
                 typed = Typed(_joined(typed.type, other.typed.type))
-        certain = len(known) == len(paths) and all(each.certain for each in known)
+        certain = len(known) == len(paths) and all(variable.certain for variable in known)
         return Variable(typed, certain)
 
 

@@ -34,9 +34,9 @@ from course_lib.wording.sentences import say
 
 def declared_arrays(typing: Typing) -> Iterator[tuple[ast.Call, bool, np.dtype, int]]:
     """The calls that make shared or local arrays: whether local, the type, how many elements."""
-    for each in typing.functions:
-        for call, shape in each.layouts.items():
-            array = each.types[call]
+    for function in typing.functions:
+        for call, shape in function.layouts.items():
+            array = function.types[call]
             assert isinstance(array, T.ArrayType)
             is_local = ast.unparse(call.func).endswith("local.array")
             yield call, is_local, array.dtype, int(np.prod(shape, dtype=object))
@@ -54,13 +54,13 @@ def static_shared_bytes(typing: Typing) -> int:
 def bytes_per_lane(typing: Typing) -> int:
     """What the local arrays and the variables of one thread take, at most."""
     total = 0
-    for each in typing.functions:
+    for function in typing.functions:
         leaves: dict[str, int] = {}
-        for node, kind in each.types.items():
+        for node, kind in function.types.items():
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 several = kind.leaves if isinstance(kind, T.TupleType) else 1
                 leaves[node.id] = max(several, leaves.get(node.id, 0))
-        at_once = MAX_DEPTH_OF_CALLS // each.levels if each.levels else 1
+        at_once = MAX_DEPTH_OF_CALLS // function.levels if function.levels else 1
         total += 8 * sum(leaves.values()) * at_once
     for _, is_local, dtype, elements in declared_arrays(typing):
         if is_local:
@@ -72,8 +72,8 @@ def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
     """The device arrays that a kernel finds outside, and the names that it has for them."""
     return {
         constant: ast.unparse(node)
-        for each in typing.functions
-        for node, constant in each.constants.items()
+        for function in typing.functions
+        for node, constant in function.constants.items()
         if isinstance(constant, DeviceArray)
     }
 
@@ -82,9 +82,9 @@ def float64_arrays(typing: Typing) -> set[int]:
     """The lines that make shared or local arrays of float64."""
     return {
         call.lineno
-        for each in typing.functions
-        for call in each.layouts
-        if getattr(each.types[call], "dtype", None) == T.FLOAT64
+        for function in typing.functions
+        for call in function.layouts
+        if getattr(function.types[call], "dtype", None) == T.FLOAT64
     }
 
 
@@ -95,8 +95,8 @@ def may_lack_values(typing: Typing) -> bool:
     So may the value of a lane that gives none, in a shuffle.
     """
     return any(
-        each.layouts or each.uncertain or any(map(_is_shuffle, each.calls))
-        for each in typing.functions
+        function.layouts or function.uncertain or any(map(_is_shuffle, function.calls))
+        for function in typing.functions
     )
 
 
@@ -121,12 +121,12 @@ def _looks_at_atomics(typing: Typing) -> bool:
 def written_names(typing: Typing) -> frozenset[str] | None:
     """The parameters that the kernel stores into; None if the names do not tell."""
     names: set[str] = set()
-    for each in typing.functions:
-        targets, own_arrays = _store_targets(each)
+    for function in typing.functions:
+        targets, own_arrays = _store_targets(function)
         for target in targets:
-            if not isinstance(target, ast.Name) or each is not typing:
+            if not isinstance(target, ast.Name) or function is not typing:
                 return None
-            if target.id not in each.kernel.parameters and target.id not in own_arrays:
+            if target.id not in function.kernel.parameters and target.id not in own_arrays:
                 return None
             names.add(target.id)
     return frozenset(names)
@@ -170,10 +170,10 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
     KernelRejected with `compile-error`, `unsupported` or `not-allowed`.
     """
     arguments = [
-        Typed(T.INT64, None, each.members)
-        if isinstance(each, T.EnumType) and each.is_whole
-        else Typed(each)
-        for each in argument_types
+        Typed(T.INT64, None, argument_type.members)
+        if isinstance(argument_type, T.EnumType) and argument_type.is_whole
+        else Typed(argument_type)
+        for argument_type in argument_types
     ]
     common = Common(remembers=remembers)
     try:

@@ -250,7 +250,7 @@ def _are_texts_or_none(op: ast.cmpop, left: T.Type, right: T.Type) -> bool:
     if not isinstance(op, ast.Eq | ast.NotEq):
         return False
     dtypes = [isinstance(e, T.Static) and isinstance(e.value, np.dtype) for e in (left, right)]
-    none_or_text = any(each == T.Static(None) or is_text(each) for each in (left, right))
+    none_or_text = any(operand == T.Static(None) or is_text(operand) for operand in (left, right))
     return all(dtypes) or none_or_text
 
 
@@ -258,10 +258,10 @@ def _is_shape(node: ast.expr, kernel: Kernel) -> bool:
     """Whether an expression is an array's shape, or a name that only ever stands for one."""
     if isinstance(node, ast.Name):
         values = [
-            each.value
-            for each in ast.walk(kernel.tree)
-            if isinstance(each, ast.Assign)
-            and any(isinstance(t, ast.Name) and t.id == node.id for t in each.targets)
+            statement.value
+            for statement in ast.walk(kernel.tree)
+            if isinstance(statement, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == node.id for t in statement.targets)
         ]
         return bool(values) and all(map(_is_attribute_shape, values))
     return _is_attribute_shape(node)

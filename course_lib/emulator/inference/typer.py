@@ -129,7 +129,7 @@ class Typer:
             hint = 'Use a number that means "nothing", such as -1, instead of None.'
             return rejection("unsupported", message, node, hint, **facts)
         message = "The {what} have no common type: {left} and {right}."
-        values = [each.value for each in (left, right) if isinstance(each, T.Static)]
+        values = [operand.value for operand in (left, right) if isinstance(operand, T.Static)]
         if len(values) == 2 and all(isinstance(value, str) for value in values):
             return rejection("unsupported", message, node, "Use numbers instead.", **facts)
         return rejection("compile-error", message, node, **facts)
@@ -347,7 +347,7 @@ def bound(
     kinds = [filled[name][0] for name in names]
     slots: list[Slot | tuple[Slot, ...]] = [filled[name][1] for name in names]
     if given.vararg:
-        kinds.append(Typed(T.TupleType(tuple(each.type for each, _ in rest))))
+        kinds.append(Typed(T.TupleType(tuple(argument.type for argument, _ in rest))))
         slots.append(tuple(slot for _, slot in rest))
     return kinds, tuple(slots)
 

@@ -162,8 +162,8 @@ def no_such_name(reference: Reference, node: ast.AST) -> KernelRejected | None:
 def _names_inside(owner: str) -> frozenset[str]:
     """The names of a module, as numba.cuda, that the emulator knows."""
     inside = f"{owner}."
-    known = (each for each in (*INTRINSICS, *ATTRIBUTES) if each.startswith(inside))
-    return frozenset(each.removeprefix(inside).split(".")[0] for each in known)
+    known = (full_name for full_name in (*INTRINSICS, *ATTRIBUTES) if full_name.startswith(inside))
+    return frozenset(full_name.removeprefix(inside).split(".")[0] for full_name in known)
 
 
 def lacking(kind: T.Type) -> str:
@@ -189,5 +189,5 @@ def lacking(kind: T.Type) -> str:
         return say(
             "{name} is a function. What should follow it in brackets?", name=short_name(kind.value)
         )
-    known = [each.removeprefix("numba.") for each in ATTRIBUTES]  # threadidx.x, threadIdx.X alike
+    known = [name.removeprefix("numba.") for name in ATTRIBUTES]  # threadidx.x, threadIdx.X alike
     return did_you_mean(path.removeprefix("numba."), known, alike=0.9)

@@ -74,11 +74,13 @@ class ValueTyper(Typer):
         set.
         """
         stores = [
-            each
-            for each in ast.walk(self.kernel.tree)
-            if isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
+            store
+            for store in ast.walk(self.kernel.tree)
+            if isinstance(store, ast.Name)
+            and store.id == node.id
+            and isinstance(store.ctx, ast.Store)
         ]
-        kinds = [self.typing.types[each] for each in stores if each in self.typing.types]
+        kinds = [self.typing.types[store] for store in stores if store in self.typing.types]
         if kinds:
             self.typing.uncertain.add(node)
             kind = kinds[0]
@@ -89,7 +91,7 @@ class ValueTyper(Typer):
         if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
             hint = "Give it a value first, in a line of its own."
             raise rejection("unsupported", message, node, hint)
-        if any(each.lineno < node.lineno for each in stores):
+        if any(store.lineno < node.lineno for store in stores):
             hint = "Give it a value on this path, or before the paths split."
             raise rejection("unsupported", message, node, hint)
         raise rejection("compile-error", message, node)
@@ -128,10 +130,10 @@ class ValueTyper(Typer):
         return Typed(self.expression(node.value, env).type)
 
     def with_walrus(self, node: ast.expr, env: Environment) -> Environment:
-        for each in ast.walk(node):
-            if isinstance(each, ast.NamedExpr):
-                kind = self.typing.types[each]
-                env = {**env, each.target.id: Variable(Typed(kind))}
+        for part in ast.walk(node):
+            if isinstance(part, ast.NamedExpr):
+                kind = self.typing.types[part]
+                env = {**env, part.target.id: Variable(Typed(kind))}
         return env
 
     def decided(self, test: ast.expr) -> bool | None:
@@ -146,9 +148,9 @@ class ValueTyper(Typer):
                 opposite = self.decided(operand)
                 return None if opposite is None else not opposite
             case ast.BoolOp(op=op, values=parts):
-                each = [self.decided(part) for part in parts]
+                decisions = [self.decided(part) for part in parts]
                 ends = isinstance(op, ast.Or)  # what decides, whatever the others come to
-                return ends if ends in each else None if None in each else not ends
+                return ends if ends in decisions else None if None in decisions else not ends
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
                 given = name in self.kernel.parameters and name not in self.locals
                 if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
@@ -207,7 +209,7 @@ class ValueTyper(Typer):
         if decided is not None:
             self.typing.constants[node.test] = np.bool_(decided)
             return self.expression(node.body if decided else node.orelse, env)
-        sides = [self.if_known(each, env) for each in (node.body, node.orelse)]
+        sides = [self.if_known(side, env) for side in (node.body, node.orelse)]
         known = [side for side in sides if side is not None]
         if len(known) < 2:  # one side is a call of this function by itself; the other one says more
             if not known:

@@ -46,8 +46,8 @@ def bound_by_calls(statement: ast.stmt) -> list[Binding]:
     for node in ast.walk(statement):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             shared = _declared_global(node.body)
-            inner = (each for part in node.body for each in _bound(part, ""))
-            found += (each for each in inner if each.name in shared)
+            inner = (binding for part in node.body for binding in _bound(part, ""))
+            found += (binding for binding in inner if binding.name in shared)
             found += _dynamic(node)
         elif isinstance(node, ast.Lambda):
             found += _dynamic(node)
@@ -67,9 +67,9 @@ def _bound(node: ast.AST, way: str) -> Iterator[Binding]:
             yield from _each(_defaults(arguments), way)
         case ast.ClassDef(name=name, body=body):
             yield from _each([*node.decorator_list, *node.bases, *node.keywords], way)
-            inside = (each for part in body for each in _bound(part, "inside `class`"))
+            inside = (binding for part in body for binding in _bound(part, "inside `class`"))
             shared = {*_declared_global(body), ANY}
-            yield from (each for each in inside if each.name in shared)
+            yield from (binding for binding in inside if binding.name in shared)
             yield Binding(name, node.lineno, way)
         case ast.Import() | ast.ImportFrom():
             yield from _imported(node, way)

@@ -227,7 +227,7 @@ def _dtype(
     made = [_field(element, names) for element in fields.elts[: MAX_TUPLE_ITEMS + 1]]
     if sum(numbers for _, numbers in made) > MAX_TUPLE_ITEMS:
         raise NotConstant("the records are too large")
-    result: np.dtype = _apply(np.dtype, [each for each, _ in made], bool(align))
+    result: np.dtype = _apply(np.dtype, [argument for argument, _ in made], bool(align))
     return result
 
 

@@ -51,7 +51,7 @@ def parameters_of(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
         message = "The emulator does not support keyword-only parameters or `**`."
         raise rejection("unsupported", message, node, hint)
     rest = [arguments.vararg] if arguments.vararg else []
-    return tuple(each.arg for each in arguments.posonlyargs + arguments.args + rest)
+    return tuple(argument.arg for argument in arguments.posonlyargs + arguments.args + rest)
 
 
 def _is_exception(name: str, program: Program) -> bool:
@@ -99,10 +99,10 @@ def read_statement(statement: ast.stmt, program: Program) -> None:
 def _read_branch(statement: ast.stmt, program: Program) -> None:
     """Take note of what runs of an `if` or `try`; whatever else binds a name makes it unknown."""
     branch = branch_of(statement, program.names)
-    for each in branch or ():
-        read_statement(each, program)
+    for nested in branch or ():
+        read_statement(nested, program)
     if branch is None:
-        for binding in (each for each in bindings_of(statement) if each.name != ANY):
+        for binding in (binding for binding in bindings_of(statement) if binding.name != ANY):
             reason = say("{name} gets its value {way}.", name=binding.name, way=binding.way)
             _bind(program, binding.name, Unusable(reason))
 
@@ -148,8 +148,10 @@ def _import_value(reference: Reference) -> Any:
 
 
 def _read_function(definition: ast.FunctionDef, program: Program) -> None:
-    decorators = [_path_of(each, program.names) for each in definition.decorator_list]
-    calls = [each for each in definition.decorator_list if isinstance(each, ast.Call)]
+    decorators = [_path_of(decorator, program.names) for decorator in definition.decorator_list]
+    calls = [
+        decorator for decorator in definition.decorator_list if isinstance(decorator, ast.Call)
+    ]
     for call in calls:
         match call:
             case ast.Call(func=function, args=[ast.Name(id=name), *_]) if (
@@ -177,7 +179,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         is_unrolled=decorators[-1:] == [_UNROLLED],
     )
     declared = zip(definition.decorator_list, decorators, strict=True)
-    if any(path == "numba.cuda.jit" and _has_signature(each) for each, path in declared):
+    if any(path == "numba.cuda.jit" and _has_signature(decorator) for decorator, path in declared):
         kernel = frozen(kernel)
     program.functions[definition.name] = kernel
     program.constants.pop(definition.name, None)
@@ -218,7 +220,9 @@ def _options(calls: Sequence[ast.Call]) -> dict[str, Any]:
 
 def is_inlined(definition: ast.FunctionDef) -> bool:
     """Whether a decorator says `inline=True` or `inline="always"`."""
-    calls = (each for each in definition.decorator_list if isinstance(each, ast.Call))
+    calls = (
+        decorator for decorator in definition.decorator_list if isinstance(decorator, ast.Call)
+    )
     options = (keyword for call in calls for keyword in call.keywords if keyword.arg == "inline")
     return any(ast.unparse(option.value) in ("True", "'always'") for option in options)
 

@@ -35,8 +35,12 @@ def did_you_mean(
     Capitals do not count. Long names are not compared, nor are very many.
     """
     least = alike or (0.66 if len(name) <= SHORT else 0.75)
-    spelled = {each.lower(): each for each in reversed([*known][:MOST_COMPARED])}
-    short = [each for each in spelled if len(each) <= LONGEST_COMPARED and spelled[each] != name]
+    spelled = {candidate.lower(): candidate for candidate in reversed([*known][:MOST_COMPARED])}
+    short = [
+        candidate
+        for candidate in spelled
+        if len(candidate) <= LONGEST_COMPARED and spelled[candidate] != name
+    ]
     near = difflib.get_close_matches(name[:LONGEST_COMPARED].lower(), short, n=1, cutoff=least)
     return say("Did you mean {near}?", near=before + spelled[near[0]]) if near else ""
 
@@ -282,8 +286,8 @@ def _names_in(kernel: Kernel) -> Iterator[str]:
     inside = {node.arg for node in ast.walk(kernel.tree) if isinstance(node, ast.arg)}
     trees = [kernel.tree, *([kernel.jit_call] if kernel.jit_call else [])]
     found = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    inside |= {each.id for each in found if not isinstance(each.ctx, ast.Load)}
-    yield from (each.id for each in found if each.id not in inside)
+    inside |= {node.id for node in found if not isinstance(node.ctx, ast.Load)}
+    yield from (node.id for node in found if node.id not in inside)
 
 
 def _value_now(name: str, kernel: Kernel, known: dict[Kernel, Kernel]) -> Any:

@@ -154,8 +154,10 @@ COMPARE_OR_IS = {**COMPARE, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 
 # --- The functions of Python's module `operator` --------------------------------------------------
 
-_BINARY = {each.compute.__name__: kind for kind, each in BINARY.items()}
-_UNARY = {each.compute.__name__: kind for kind, each in UNARY.items()} | {"inv": ast.Invert}
+_BINARY = {operation.compute.__name__: kind for kind, operation in BINARY.items()}
+_UNARY = {operation.compute.__name__: kind for kind, operation in UNARY.items()} | {
+    "inv": ast.Invert
+}
 _COMPARING = {compute.__name__: kind for kind, compute in COMPARE_OR_IS.items()}
 
 

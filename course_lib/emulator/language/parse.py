@@ -97,7 +97,9 @@ def why_unreadable(error: SyntaxError, text: str) -> tuple[Said, Said]:
             "nothing can be stored in a call",
             "Square brackets select an element of an array.",
         )
-    strange = next((each for each in line if not each.isascii() and not each.isalnum()), "")
+    strange = next(
+        (character for character in line if not character.isascii() and not character.isalnum()), ""
+    )
     if strange and "invalid" in error.msg and "character" in error.msg:
         return _character(strange)
     for pattern, said, hint in _FROM_ELSEWHERE:
@@ -274,7 +276,11 @@ def _lambda_of(function: FunctionType) -> tuple[ast.Lambda, str, int]:
         if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
     ]
     if len(found) > 1:
-        found = [each for each in found if (each.body.lineno, each.body.col_offset) in places]
+        found = [
+            candidate
+            for candidate in found
+            if (candidate.body.lineno, candidate.body.col_offset) in places
+        ]
     if len(found) != 1:  # Python was told to keep no columns
         message = (
             "There are several functions in this line, and the emulator cannot tell which "
@@ -295,7 +301,7 @@ def _declared(decorated: object) -> list[tuple[Any, Any]] | None:
     kept: list[tuple[Any, Any]] | None = getattr(decorated, "__dict__", {}).get(_SIGNATURES)
     if kept is None and getattr(decorated, "_can_compile", True) is False:
         compiled = getattr(decorated, "nopython_signatures", ())
-        kept = [(each.args, each.return_type) for each in compiled]
+        kept = [(signature.args, signature.return_type) for signature in compiled]
     return kept
 
 
@@ -372,7 +378,9 @@ class _LiveNames(Mapping[str, Any]):
         if isinstance(described, FunctionType):
             texts = {described.__code__.co_filename, self._file}
             return plain_function(name, any(is_overloaded(name, text) for text in texts))
-        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
+        if all(
+            hasattr(value, attribute) for attribute in ("copy_to_host", "copy_to_device", "dtype")
+        ):
             return DeviceArray(value)
         plain = (int, float, complex, str, tuple)
         usable = (*plain, Reference, Kernel, np.generic, np.ndarray, np.dtype)

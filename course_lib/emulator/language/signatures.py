@@ -83,7 +83,7 @@ def declared_signatures(kernel: Kernel) -> list[Signature]:
     for call in _jit_calls(kernel):
         if call.args:
             several = call.args[0].elts if isinstance(call.args[0], ast.List) else call.args[:1]
-            return [_signature(each, kernel.namespace) for each in several]
+            return [_signature(declaration, kernel.namespace) for declaration in several]
     return []
 
 
@@ -108,8 +108,8 @@ def _signature(node: ast.expr, names: Mapping[str, Any]) -> Signature:
     except (NotConstant, SyntaxError):
         raise _unreadable(node) from None
 
-    def kind(each: ast.expr) -> Declared:
-        return _type(each, known)
+    def kind(expression: ast.expr) -> Declared:
+        return _type(expression, known)
 
     if isinstance(spelled, ast.Call):
         result = _result(kind(spelled.func), ast.unparse(spelled.func), node)

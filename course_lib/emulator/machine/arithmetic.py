@@ -77,8 +77,8 @@ def _note_flops(
     """Count a floating-point operation of each active lane; of complex numbers, several."""
     both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
     active, is_float64 = machine.active, dtype in DOUBLE
-    each = 1 if dtype.kind == "f" else BINARY[type(node.op)].complex_flops
-    count = each * active.lanes
+    per_operation = 1 if dtype.kind == "f" else BINARY[type(node.op)].complex_flops
+    count = per_operation * active.lanes
     machine.observers.flops(node.lineno, active, count, is_float64, not both_integers)
 
 

@@ -233,7 +233,7 @@ def _unary(typing: Typing, node: ast.UnaryOp) -> Prepared:
 
 
 def _compare(typing: Typing, node: ast.Compare) -> Prepared:
-    first, *others = (prepared(typing, each) for each in (node.left, *node.comparators))
+    first, *others = (prepared(typing, comparator) for comparator in (node.left, *node.comparators))
     tests = compare(typing, node)
     if len(tests) == 1:
         (test,), (other,) = tests, others
@@ -307,12 +307,12 @@ def _place(typing: Typing, node: ast.Subscript) -> Place:
 
 def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, list[Prepared]]:
     """What evaluates the array, and each of the indices."""
-    return prepared(typing, node.value), [_index(typing, each) for each in _written(node)]
+    return prepared(typing, node.value), [_index(typing, index) for index in _written(node)]
 
 
 def _has_numbers(typing: Typing, node: ast.Subscript) -> bool:
     """Whether all indices are simple numbers, one for an axis, none of them negative on purpose."""
-    numbers = all(isinstance(typing.types.get(each), np.dtype) for each in _written(node))
+    numbers = all(isinstance(typing.types.get(index), np.dtype) for index in _written(node))
     return numbers and node not in typing.special
 
 
@@ -455,7 +455,7 @@ def arguments_of(typing: Typing, node: ast.Call) -> Callable[[Machine], list[Any
 
 def _from_slot(values: Sequence[Any], slot: Slot | tuple[Slot, ...]) -> Any:
     if isinstance(slot, tuple):
-        return tuple(_from_slot(values, each) for each in slot)
+        return tuple(_from_slot(values, inner_slot) for inner_slot in slot)
     if slot.argument is None:
         return slot.default
     value = values[slot.argument]

@@ -137,7 +137,7 @@ def _stored_by(node: ast.AST, typing: Typing) -> Iterator[tuple[str, ast.expr]]:
         ):
             targets = [target]
         case ast.Call(args=[ast.Name(array), *given]) if isinstance(typing.calls.get(node), Atomic):
-            yield from ((array, each) for each in given)
+            yield from ((array, argument) for argument in given)
             return
         case _:
             return
@@ -145,7 +145,7 @@ def _stored_by(node: ast.AST, typing: Typing) -> Iterator[tuple[str, ast.expr]]:
         if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
             name = _array_of(part)
             if name is not None:
-                yield from ((name, each) for each in (value, part))
+                yield from ((name, expression) for expression in (value, part))
 
 
 def _read_by(expression: ast.expr, typing: Typing) -> tuple[set[str], set[str]] | None:
@@ -261,7 +261,7 @@ class Repetition:
         if exits.stored is None:
             return None
         read, others = self._storage(exits.read), self._storage(exits.stored - exits.read)
-        if any(each is None for each in (*read, *others)):
+        if any(value is None for value in (*read, *others)):
             return None
         pairs = ((one, other) for one in read for other in others)
         return None if any(np.may_share_memory(*pair) for pair in pairs) else exits
@@ -269,7 +269,9 @@ class Repetition:
     def _storage(self, names: Iterable[str]) -> list[Any]:
         """Where the elements of these arrays lie; None for what is no array here."""
         arrays = (self.machine.frame.variables.get(name) for name in names)
-        return [each.allocation.storage if isinstance(each, ArrayView) else None for each in arrays]
+        return [
+            array.allocation.storage if isinstance(array, ArrayView) else None for array in arrays
+        ]
 
     def _now(self) -> Any:
         variables = self.machine.frame.variables

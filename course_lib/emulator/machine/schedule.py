@@ -85,7 +85,7 @@ class Schedule:
         loop = machine.loop_without_end()
         in_vain = loop and replace(loop, in_vain=True)
         # What stops first makes the others wait: the phase with the lower number.
-        first = sorted(awaited.values(), key=lambda each: (each.barrier.phase, each.line))
+        first = sorted(awaited.values(), key=lambda wait: (wait.barrier.phase, wait.line))
         return BudgetExceeded(machine.line, in_vain, first)
 
     def _shuffled(self, units: list[Unit]) -> list[Unit]:

@@ -173,7 +173,7 @@ def one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayVie
     )
     inside = None
     if yes.inside is not None or no.inside is not None:
-        held = [np.True_ if each.inside is None else each.inside.full_array for each in (yes, no)]
+        held = [np.True_ if view.inside is None else view.inside.full_array for view in (yes, no)]
         space = (yes.inside or no.inside).space  # type: ignore[union-attr]
         inside = Mask.of(space, np.where(truth, *held))
     offset = np.where(truth, yes.offset, no.offset)

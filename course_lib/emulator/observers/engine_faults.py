@@ -231,7 +231,9 @@ class EngineFaults(FaultObserver):
         for warp, (count, line) in warps.items():
             first = warp // 4 * 4
             group = range(first, min(first + 4, self.space.warps_per_block))
-            others = [each for each in group if warps.get(each, (0, 0))[0] != count]
+            others = [
+                other_warp for other_warp in group if warps.get(other_warp, (0, 0))[0] != count
+            ]
             if others:
                 self.tell(
                     self._first_lane(block * self.space.warps_per_block + warp),

@@ -300,59 +300,65 @@ def causes_only(
         reads_unwritten: whether a line has read a cell in which nothing had been written.
     """
     kept = list(findings)
-    late = [each for each in kept if _is_late_write(each, reads_unwritten)]
-    races = [each for each in kept if each.code.startswith("race-") and each not in late]
-    raced = {_array(each) for each in races}
-    unordered = {_lines(each) for each in races if not _of_anothers_copy(each)}
-    signals = any("waits_at" in facts_of(each.message) for each in races)
-    stops = any(each.code == "wrong-index" and "size" in facts_of(each.message) for each in kept)
+    late = [finding for finding in kept if _is_late_write(finding, reads_unwritten)]
+    races = [
+        finding for finding in kept if finding.code.startswith("race-") and finding not in late
+    ]
+    raced = {_array(race) for race in races}
+    unordered = {_lines(race) for race in races if not _of_anothers_copy(race)}
+    signals = any("waits_at" in facts_of(race.message) for race in races)
+    stops = any(
+        finding.code == "wrong-index" and "size" in facts_of(finding.message) for finding in kept
+    )
     return [
-        _with_late_write(each, late)
-        for each in kept
-        if not (each.code == "uninitialised-read" and (stops or _array(each) in raced))
-        and not (_of_anothers_copy(each) and _lines(each) in unordered)
-        and not (signals and each in races and "waits_at" not in facts_of(each.message))
-        and not (each in late and _array(each) not in raced)
+        _with_late_write(finding, late)
+        for finding in kept
+        if not (finding.code == "uninitialised-read" and (stops or _array(finding) in raced))
+        and not (_of_anothers_copy(finding) and _lines(finding) in unordered)
+        and not (signals and finding in races and "waits_at" not in facts_of(finding.message))
+        and not (finding in late and _array(finding) not in raced)
     ]
 
 
-def _is_late_write(each: Finding, reads_unwritten: Callable[[int | None, str], bool]) -> bool:
+def _is_late_write(finding: Finding, reads_unwritten: Callable[[int | None, str], bool]) -> bool:
     """Does a store that races come after a read of a cell in which nothing had been written?"""
-    return each.code == "race-write-after-read" and reads_unwritten(each.other_line, each.cell)
+    return finding.code == "race-write-after-read" and reads_unwritten(
+        finding.other_line, finding.cell
+    )
 
 
-def _with_late_write(each: Finding, late: Iterable[Finding]) -> Finding:
+def _with_late_write(finding: Finding, late: Iterable[Finding]) -> Finding:
     """A read of an unwritten cell; asked for what writes such cells later, if something does."""
-    writes = [race.line for race in late if race.other_line == each.line]
-    if each.code != "uninitialised-read" or not writes or writes[0] is None:
-        return each
+    writes = [race.line for race in late if race.other_line == finding.line]
+    if finding.code != "uninitialised-read" or not writes or writes[0] is None:
+        return finding
     hint = say(
         "{line} writes such cells only after this line has read them. What has to be "
         "finished before this line?",
         line=Capital(Line(writes[0])),
     )
-    return replace(each, hint=hint)
+    return replace(finding, hint=hint)
 
 
-def _array(each: Finding) -> str:
-    return each.cell.split("[")[0]
+def _array(finding: Finding) -> str:
+    return finding.cell.split("[")[0]
 
 
-def _lines(each: Finding) -> tuple[str, frozenset[int | None]]:
-    return _array(each), frozenset(touching(each))
+def _lines(finding: Finding) -> tuple[str, frozenset[int | None]]:
+    return _array(finding), frozenset(touching(finding))
 
 
-def touching(each: Finding) -> tuple[int | None, int | None]:
+def touching(finding: Finding) -> tuple[int | None, int | None]:
     """The two lines of a finding; of a copy told at a wait, those that touch the array."""
-    if each.code.startswith("race-"):
-        match facts_of(each.message):
+    if finding.code.startswith("race-"):
+        match facts_of(finding.message):
             case {"line": Line(number=line), "copy_line": Line(number=other)}:
                 return line, other
             case {"second_line": Line(number=line), "first_line": Line(number=other)}:
                 return line, other
-    return each.line, each.other_line
+    return finding.line, finding.other_line
 
 
-def _of_anothers_copy(each: Finding) -> bool:
+def _of_anothers_copy(finding: Finding) -> bool:
     """Is it a finding of CopyFaults about two threads?"""
-    return "copy_line" in facts_of(each.message) and len(each.threads) > 1
+    return "copy_line" in facts_of(finding.message) and len(finding.threads) > 1

@@ -81,13 +81,13 @@ class Site:
 
     def _comes_up_to_it_once(self) -> bool:
         """Has a single launch come as far as the limit, and none beyond?"""
-        from_below = [each.gap[1] for each in self.seen.values()]
-        from_above = [-each.gap[0] for each in self.seen.values()]
+        from_below = [sides.gap[1] for sides in self.seen.values()]
+        from_above = [-sides.gap[0] for sides in self.seen.values()]
         return any([far for far in side if far >= 0] == [0] for side in (from_below, from_above))
 
     def _is_met(self) -> bool:
-        low = min(each.gap[0] for each in self.seen.values())
-        high = max(each.gap[1] for each in self.seen.values())
+        low = min(sides.gap[0] for sides in self.seen.values())
+        high = max(sides.gap[1] for sides in self.seen.values())
         if self.kind == "test":
             return bool(_BOTH_WAYS[self.operator](low, high))
         return low < 0 < high if self.kind == "choice" else high >= 0
@@ -101,12 +101,12 @@ class Site:
     def number(self) -> float | None:
         """The side that is the same in every launch, if one is: where it differs between lanes,
         the end that the other side comes to first."""
-        below = all(each.gap[1] <= 0 for each in self.seen.values())
-        right = {each.right for each in self.seen.values()}
+        below = all(sides.gap[1] <= 0 for sides in self.seen.values())
+        right = {sides.right for sides in self.seen.values()}
         if len(right) == 1:
             low, high = right.pop()
             return low if below else high
-        left = {each.left for each in self.seen.values()}
+        left = {sides.left for sides in self.seen.values()}
         if len(left) == 1:
             low, high = left.pop()
             return high if below else low

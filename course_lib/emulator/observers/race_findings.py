@@ -351,10 +351,10 @@ LACKS = "lacks_barrier"  # the fact of a race that a barrier of its block would 
 def one_for_each_barrier(findings: Iterable[Finding], trees: Sequence[ast.AST]) -> list[Finding]:
     """The findings, of which each race that needs a barrier is there once for each barrier."""
     kept = list(findings)
-    for group in _groups([each for each in kept if LACKS in facts_of(each.message)], trees):
+    for group in _groups([race for race in kept if LACKS in facts_of(race.message)], trees):
         # What is read too early is the clearer one; of the others the first that was found.
-        told = min(group, key=lambda each: each.code)
-        kept = [each for each in kept if each is told or each not in group]
+        told = min(group, key=lambda race: race.code)
+        kept = [race for race in kept if race is told or race not in group]
         kept[kept.index(told)] = _with_lines(told, group)
     return kept
 
@@ -365,7 +365,7 @@ def _groups(races: Sequence[Finding], trees: Sequence[ast.AST]) -> Iterator[list
     around: dict[ast.AST, list[Finding]] = {}
     for race in races:
         first, last = _ends(race)
-        tree = next((each for each in trees if holds(each, first) and holds(each, last)), None)
+        tree = next((tree for tree in trees if holds(tree, first) and holds(tree, last)), None)
         if tree is None:
             continue
         if first < last and not _in_two_arms(tree, first, last):
@@ -409,7 +409,7 @@ def _with_lines(told: Finding, group: Sequence[Finding]) -> Finding:
     """A race whose message names the lines of the others, too, and has all of them as a fact."""
     if len(group) == 1:
         return told
-    lines = {line for each in group for line in (each.line, each.other_line) if line}
+    lines = {line for finding in group for line in (finding.line, finding.other_line) if line}
     others = sorted(lines - {told.line, told.other_line})
     facts = {f"line_{number}": Line(line) for number, line in enumerate(others)}
     names = [f"{{{name}}}" for name in facts]
@@ -418,6 +418,8 @@ def _with_lines(told: Finding, group: Sequence[Finding]) -> Finding:
         "{said} The same barrier is missing for {lines}." if others else "{said}",
         said=told.message,
         lines=Sentence(listed, {}, facts),
-        ended_by_it=tuple((each.code, each.cell.split("[")[0], each.line) for each in group),
+        ended_by_it=tuple(
+            (finding.code, finding.cell.split("[")[0], finding.line) for finding in group
+        ),
     )
     return replace(told, message=message)

@@ -39,7 +39,7 @@ def stacked(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray]:
     cells = _piled([access.cell for access in accesses]).astype(np.int64, copy=False)
     if active[0] is None:
         return cells, np.ones((1,) * 7, bool)
-    return cells, _piled([each for each in active if each is not None])
+    return cells, _piled([mask for mask in active if mask is not None])
 
 
 def _piled(values: Sequence[Value]) -> np.ndarray:
@@ -150,7 +150,7 @@ class Touched:
     def conflict(self, other: Touched) -> tuple[int, int, int] | None:
         """A cell that two different threads or blocks touched, one in each table, and which two."""
         begin = max(self.begin, other.begin)
-        end = min(each.begin + len(each.lowest) for each in (self, other))
+        end = min(table.begin + len(table.lowest) for table in (self, other))
         here, there = (slice(begin - e.begin, max(end - e.begin, 0)) for e in (self, other))
         lowest = np.minimum(self.lowest[here], other.lowest[there])
         highest = np.maximum(self.highest[here], other.highest[there])
@@ -285,15 +285,15 @@ def conflicts(
 
     With `ordered`, accesses of one warp before and after a syncwarp are told apart.
     """
-    keys = np.concatenate([each.key for each in lanes])
-    who = np.concatenate([getattr(each, lanes_key) for each in lanes])
+    keys = np.concatenate([lane.key for lane in lanes])
+    who = np.concatenate([getattr(lane, lanes_key) for lane in lanes])
     if ordered:
-        zero = [np.zeros(len(each.key), np.int64) for each in lanes]
+        zero = [np.zeros(len(lane.key), np.int64) for lane in lanes]
         synced = [
-            z if each.synced is None else each.synced for each, z in zip(lanes, zero, strict=True)
+            z if lane.synced is None else lane.synced for lane, z in zip(lanes, zero, strict=True)
         ]
         epochs = np.concatenate(synced)
-        warps = np.concatenate([each.warp for each in lanes])
+        warps = np.concatenate([lane.warp for lane in lanes])
         cell_of, compact = _numbered_apart(keys, warps, epochs)
     else:
         cell_of, compact = _numbered(keys)
@@ -380,8 +380,8 @@ def few_of_each_line(
         of_line = kept.setdefault((access.kind, access.line), [])
         if len(of_line) < ACCESSES_OF_A_LINE:
             of_line.append((access, places))
-    few = [each for of_line in kept.values() for each in of_line]
-    return sorted(few, key=lambda each: each[0].order)
+    few = [touch for of_line in kept.values() for touch in of_line]
+    return sorted(few, key=lambda touch: touch[0].order)
 
 
 def updating_lines(

@@ -162,7 +162,7 @@ class RaceDetector(Observer):
         entries, self._entries, self._lanes = self._entries, [], 0
         self._folded = self._folded or TouchTables()
         # What syncwarp orders cannot be folded; it is judged now.
-        self._judge([each for each in entries if each.warp_syncs is not None])
+        self._judge([entry for entry in entries if entry.warp_syncs is not None])
         for entry in entries:
             access = entry.access
             if entry.warp_syncs is None:
@@ -195,7 +195,7 @@ class RaceDetector(Observer):
     ) -> Race:
         """The race of two lanes, by their numbers, on a cell."""
         size = self.space.block_size
-        warps = {(each // size, each % size // WARP_SIZE) for each in (one, other)}
+        warps = {(thread // size, thread % size // WARP_SIZE) for thread in (one, other)}
         return Race(
             first.allocation,
             first.allocation.element_name(cell),

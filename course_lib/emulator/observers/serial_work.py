@@ -303,7 +303,7 @@ def _idle(typings: Sequence[Typing], shape: LaunchShape, every: int) -> Iterator
     lanes = warps * WARP_SIZE
     if lanes - threads < EMPTY * lanes:
         return
-    can_be_shared_out = any(adds_up(each) or each_for_itself(each) for each in typings)
+    can_be_shared_out = any(adds_up(typing) or each_for_itself(typing) for typing in typings)
     if warps * shape.blocks < FEW and (every < MUCH or not can_be_shared_out):
         return
     yield finding_of(

@@ -61,7 +61,7 @@ def _swaps(tree: ast.AST) -> Iterator[set[int]]:
                 ):
                     texts = _texts([kept, to, at]), _texts([back, first, second])
                     if texts[0] == texts[1]:
-                        yield {each.lineno for each in three}
+                        yield {statement.lineno for statement in three}
 
 
 def assignments_at(tree: ast.AST, line: int) -> Iterator[ast.Assign | ast.AugAssign]:

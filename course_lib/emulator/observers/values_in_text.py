@@ -382,15 +382,15 @@ def _unrolled(typing: Typing) -> frozenset[Loop]:
 def _turns(loop: Loop, typing: Typing) -> float:
     """How many rounds the innermost loops in it make; infinite if unknown."""
     inside = [node for part in loop.body for node in ast.walk(part) if isinstance(node, Loop)]
-    within = max((_turns(each, typing) for each in inside), default=1)
+    within = max((_turns(inner_loop, typing) for inner_loop in inside), default=1)
     match loop:
         case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=bounds)):
             own = names_set(typing.kernel.tree).union(typing.kernel.parameters)
-            named = {n.id for each in bounds for n in ast.walk(each) if isinstance(n, ast.Name)}
+            named = {n.id for bound in bounds for n in ast.walk(bound) if isinstance(n, ast.Name)}
             if named & own:
                 return float("inf")
             try:
-                numbers = [evaluate_constant(each, typing.kernel.namespace) for each in bounds]
+                numbers = [evaluate_constant(bound, typing.kernel.namespace) for bound in bounds]
                 return len(range(*numbers)) * within
             except (NotConstant, TypeError, ValueError):
                 pass
@@ -413,7 +413,9 @@ def _keeps_in_a_register(
     loop: Loop, array: str, own: Collection[str], unrolled: Collection[Loop]
 ) -> bool:
     parts = [*ast.walk(loop)]
-    written_out = {each.target for each in unrolled if isinstance(each, ast.For)}
+    written_out = {
+        unrolled_loop.target for unrolled_loop in unrolled if isinstance(unrolled_loop, ast.For)
+    }
     stored = [part for part in parts if isinstance(getattr(part, "ctx", None), ast.Store)]
     stored = [part for part in stored if part not in written_out]
     changed = {part.id for part in stored if isinstance(part, ast.Name)}

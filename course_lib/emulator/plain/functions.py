@@ -51,7 +51,7 @@ class Function:
     @property
     def parameters(self) -> list[str]:
         arguments = self.tree.args
-        return [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+        return [parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)]
 
     @property
     def body(self) -> list[ast.stmt]:
@@ -124,7 +124,7 @@ def bind(
 def names_set_in(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Every name that a function sets: its own variables, wherever in it they are set."""
     arguments = tree.args
-    parameters = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
+    parameters = {parameter.arg for parameter in (*arguments.posonlyargs, *arguments.args)}
     body = tree.body if isinstance(tree, ast.FunctionDef) else [tree.body]
     return frozenset(parameters).union(*map(_names_set_by, body))
 
@@ -213,8 +213,8 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
     def extreme(*values: Any) -> Any:
         if len(values) == 1 and not isinstance(values[0], Iterator):
             raise TypeError(f"{kind_of(values[0])} is no sequence")
-        for each in values if len(values) > 1 else ():
-            refuse_strangers(each)
+        for value in values if len(values) > 1 else ():
+            refuse_strangers(value)
         return function(*values)
 
     return extreme
@@ -303,7 +303,10 @@ def _of_python(name: str, node: ast.AST, scope: Scope) -> Any:
         raise rejection("not-allowed", say("An answer may not use {name}.", name=name), node)
     if hasattr(builtins, name):
         not_known(name, node)
-    known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
+    known = [
+        *scope.variables,
+        *(known_name for known_name in scope.names if not known_name.startswith("_")),
+    ]
     hint = did_you_mean(name, known, alike=0.6) or "Is the name mistyped, or is an import missing?"
     stopped(node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read")
 

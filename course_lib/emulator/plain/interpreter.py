@@ -224,8 +224,8 @@ class Interpreter:
             while self.test(statement.test, scope):
                 yield
         else:
-            for each in self.iterate(self.value(statement.iter, scope), statement.iter):
-                self.assign(statement.target, each, scope)
+            for value in self.iterate(self.value(statement.iter, scope), statement.iter):
+                self.assign(statement.target, value, scope)
                 yield
 
     def iterate(self, items: Any, node: ast.AST) -> Iterator[Any]:
@@ -236,9 +236,9 @@ class Interpreter:
         else:
             stopped(node, say("A loop cannot go over {kind}.", kind=values.kind_of(items)))
         try:
-            for each in source:
+            for value in source:
                 self.spend(1, node)
-                yield each
+                yield value
         except RuntimeError as error:  # a set that changes while a loop goes over it
             stopped(node, say("Python stops here: {error}.", error=str(error)))
 
@@ -255,8 +255,8 @@ class Interpreter:
                         given=len(parts),
                     )
                     stopped(target, message)
-                for each, part in zip(targets, parts, strict=True):
-                    self.assign(each, part, scope)
+                for inner_target, part in zip(targets, parts, strict=True):
+                    self.assign(inner_target, part, scope)
             case ast.Subscript(value=owner, slice=place):
                 items, index = self.value(owner, scope), self.index(place, scope)
                 self.guarded(target, values.set_element, items, index, value)
@@ -446,7 +446,7 @@ class Interpreter:
     def method(self, node: ast.Call, called: ast.Attribute, scope: Scope) -> Any:
         """`items.append(item)`, and what else is known of this kind."""
         known = values.METHODS[called.attr]
-        owner, *given = (self.value(each, scope) for each in (called.value, *node.args))
+        owner, *given = (self.value(argument, scope) for argument in (called.value, *node.args))
         if type(owner) is not known.owner or len(given) not in known.counts or node.keywords:
             raise rejection("unsupported", known.sentence, node)
         return self.guarded(node, known.does, owner, *given)

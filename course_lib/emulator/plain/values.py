@@ -98,8 +98,8 @@ def count(value: Any, depth: int = 0) -> int:
     if depth == MAX_SEQUENCE_DEPTH:
         raise Stop("not-allowed", "Sequences are nested too deeply here.")
     total = 1
-    for each in value:
-        total += count(each, depth + 1)
+    for member in value:
+        total += count(member, depth + 1)
         if total > MAX_ITEMS + 1:
             raise _too_long()
     return total
@@ -130,8 +130,8 @@ def checked(value: Any) -> Any:
     if kind in (tuple, list):
         count(value)
     if kind is list:
-        for each in value:
-            _item(each)
+        for member in value:
+            _item(member)
     return value
 
 
@@ -270,7 +270,7 @@ def _item(value: Any, items: list[Any] | None = None) -> Any:
 def _holds_lists(value: Any) -> bool:
     if type(value) not in (tuple, list):
         return False
-    return any(type(each) is list or _holds_lists(each) for each in value)
+    return any(type(member) is list or _holds_lists(member) for member in value)
 
 
 def formatted(value: Any, specification: str) -> str:

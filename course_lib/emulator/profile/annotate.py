@@ -131,7 +131,7 @@ def _functions(source: str, profile: Profile) -> Iterator[range]:
     with contextlib.suppress(SyntaxError):
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef):
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
                 spans.append((node.name, range(first - 1, node.end_lineno or first)))
     ran = [span for _, span in spans if counted.intersection(span)]
     # A kernel that did nothing is still shown; of several with its name, the last is in force.

@@ -120,7 +120,7 @@ def heading(found: AsCompiled) -> str:
 def _shown(found: AsCompiled) -> list[annotate.CounterColumn]:
     """The columns with which the kernel has anything to do, either way."""
     sides: list[Counters] = [found] if found.profile is None else [found, found.profile]
-    return [each for each in COLUMNS if any(each.worth_showing(side) for side in sides)]
+    return [column for column in COLUMNS if any(column.worth_showing(side) for side in sides)]
 
 
 def _cell(column: annotate.CounterColumn, written: Counters, compiled: Counters) -> str:

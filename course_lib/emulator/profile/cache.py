@@ -110,7 +110,7 @@ class _Lru:
     @property
     def sectors_written(self) -> int:
         """Sectors that went to DRAM, with those that are still to go."""
-        return self._written_back + sum(each.bit_count() for each in self._dirty.values())
+        return self._written_back + sum(mask.bit_count() for mask in self._dirty.values())
 
 
 def traffic(profile: Profile, sizes: CacheSizes) -> CacheTraffic:

@@ -141,7 +141,7 @@ def _elsewhere(
             return piece
     for segment, statement in after:
         # A trial run further down may use the same name for something else.
-        kinds = {each.kind for each in segment.code.statements}
+        kinds = {neighbour.kind for neighbour in segment.code.statements}
         if statement.kind == "function" or "other" not in kinds:
             if piece := _piece(name, segment, statement, given):
                 return piece
@@ -168,8 +168,10 @@ def _piece(
 def _shares_lines(segment: Segment, statement: Statement) -> bool:
     """Whether the lines of a statement hold anything but constants beside it."""
     return any(
-        each.kind != "constant" and each.first <= statement.last and each.last >= statement.first
-        for each in segment.code.statements
+        neighbour.kind != "constant"
+        and neighbour.first <= statement.last
+        and neighbour.last >= statement.first
+        for neighbour in segment.code.statements
     )
 
 
@@ -178,7 +180,7 @@ def _rebound_below(
 ) -> list[_Piece]:
     """Statements below an answer that make something else of it: `k = cuda.jit(k)`, `del k`."""
     made = (statement for name in names for statement in own.binding(name))
-    if not any(each.kind == "function" or each.makes for each in made):
+    if not any(statement.kind == "function" or statement.makes for statement in made):
         return []
     found = []
     for segment in segments:

@@ -190,16 +190,16 @@ def _events_in(cells: Iterable[Segment]) -> Iterator[_Event]:
                 yield commands.pop(0)
             yield from (_Event(cell, statement, binding) for binding in statement.bindings)
             called = tuple(
-                Binding(each.name, statement.first, f"when {name} is called")
+                Binding(binding.name, statement.first, f"when {name} is called")
                 for name in sorted(statement.uses & setters.keys())
-                for each in setters[name]
+                for binding in setters[name]
             )
             if statement.kind == "function":
                 called += statement.by_calls
                 setters.update((name, called) for name in statement.binds if called)
             else:
                 called += statement.by_calls if not statement.binds else ()
-                yield from (_Event(cell, statement, each) for each in called)
+                yield from (_Event(cell, statement, binding) for binding in called)
                 setters.update(
                     (name, statement.by_calls) for name in statement.binds if statement.by_calls
                 )
@@ -302,11 +302,11 @@ def _may_be_renamed(segment: Segment, exercise: Exercise, given: Collection[str]
 def _whole(segment: Segment, exercise: Exercise, given: Collection[str]) -> list[str]:
     """The student's own functions in a cell that are complete and look like what is asked for."""
 
-    def looks_like_it(each: Statement) -> bool:
+    def looks_like_it(statement: Statement) -> bool:
         if segment.marker == exercise.id:
             return True
-        is_kernel = not exercise.kind.is_launched or "cuda" in each.uses
-        return is_kernel and each.parameters == len(exercise.parameters)
+        is_kernel = not exercise.kind.is_launched or "cuda" in statement.uses
+        return is_kernel and statement.parameters == len(exercise.parameters)
 
     return [
         name
@@ -341,7 +341,7 @@ def _nothing(
     for segment in segments:
         if segment.in_lesson and segment.is_code and segment.binding(exercise.id):
             return f"{sentence} (The one in {place(segment)} is the lesson's.)"
-    names = {name for each in segments if each.is_code for name in functions_of(each)}
+    names = {name for segment in segments if segment.is_code for name in functions_of(segment)}
     near = difflib.get_close_matches(exercise.id, sorted(names)[:200], n=1, cutoff=0.7)
     return f"{sentence} (There is a function called {near[0]}.)" if near else sentence
 

@@ -97,25 +97,29 @@ class _Search:
         self.stub = self._shapes(given.stub) if given else frozenset()
         self.given = surroundings(given.context) if given else None
         around = (given.context, given.stub) if given else ()
-        self.as_given = frozenset[str]().union(*(surroundings(each).shapes for each in around))
+        self.as_given = frozenset[str]().union(*(surroundings(text).shapes for text in around))
         self.marked_files = {segment.file for segment in segments if segment.marker == exercise.id}
         self.mine = [segment for segment in segments if self._may_answer(segment)]
 
     def answer(self) -> FoundAnswer:
         if self.complete:
             return self._found(max(self.complete, key=self._rank), self.complete)
-        broken = [each for each in self.mine if self._is_broken(each)]
+        broken = [segment for segment in self.mine if self._is_broken(segment)]
         if broken:
             return self._broken(max(broken, key=self._rank))
         doubt = doubt_without_answer(self.exercise.id, self.segments, self._place)
         if doubt:
             return FoundAnswer(self.exercise.id, problem=doubt, needs_review=True)
-        texts = [each for each in self.mine if self._is_complete(each) and not each.is_code]
+        texts = [
+            segment for segment in self.mine if self._is_complete(segment) and not segment.is_code
+        ]
         if texts:
             chosen = max(texts, key=self._rank)
             note = f"Cell {chosen.cell} is not a code cell; the code in its text is judged."
             return self._found(chosen, texts, note)
-        stubs = [each for each in self.mine if each.is_code and _defines(each, self.exercise)]
+        stubs = [
+            segment for segment in self.mine if segment.is_code and _defines(segment, self.exercise)
+        ]
         none = why_none(
             self.exercise, self.submission, self.segments, stubs, self._place, self.as_given
         )
@@ -160,10 +164,12 @@ class _Search:
     @cached_property
     def complete(self) -> list[Segment]:
         """The complete answers in code; constants with the cells below that set more of them."""
-        found = [each for each in map(self._whole, self.mine) if self._is_complete_code(each)]
+        found = [
+            segment for segment in map(self._whole, self.mine) if self._is_complete_code(segment)
+        ]
         # What carries on an answer is no answer of its own.
-        taken = {(each.file, cell) for each in found for cell in each.continued_in}
-        return [each for each in found if (each.file, each.cell) not in taken]
+        taken = {(segment.file, cell) for segment in found for cell in segment.continued_in}
+        return [segment for segment in found if (segment.file, segment.cell) not in taken]
 
     def _is_complete_code(self, segment: Segment) -> bool:
         return segment.is_code and self._is_complete(segment) and segment.runs
@@ -264,10 +270,10 @@ class _Search:
             yield f"The answer was split over several cells ({cells}), which are read as one."
         if len(complete) > 1:
             yield self._which_counts(chosen, complete)
-        for each in self.mine:
-            if each.order > chosen.order and self._is_broken(each):
-                why = each.code.error or "it is not a function definition"
-                yield f"A later answer in {self._place(each)} cannot be read: {why}."
+        for segment in self.mine:
+            if segment.order > chosen.order and self._is_broken(segment):
+                why = segment.code.error or "it is not a function definition"
+                yield f"A later answer in {self._place(segment)} cannot be read: {why}."
         later = [file for file in self.marked_files if file > chosen.file]
         if later and chosen.file in self.marked_files:
             label = self.submission.files[max(later)].label

@@ -274,7 +274,9 @@ def _places(text: str, lines: list[str]) -> list[tuple[int, str]]:
 
 def _exercise(name: str) -> str | None:
     """The exercise of this name, however it is written; it may be one of an earlier edition."""
-    return next((each for each in GRADED if each.casefold() == name.casefold()), None)
+    return next(
+        (known_name for known_name in GRADED if known_name.casefold() == name.casefold()), None
+    )
 
 
 def _breaks_apart(text: str, parts: list[str]) -> bool:

@@ -102,14 +102,16 @@ def _used_by_function(function: ast.FunctionDef) -> frozenset[str]:
     """The names that it needs from outside; annotations are never looked at."""
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    parameters += [each for each in (arguments.vararg, arguments.kwarg) if each]
+    parameters += [argument for argument in (arguments.vararg, arguments.kwarg) if argument]
     inside: set[str] = {parameter.arg for parameter in parameters}
     loaded: set[str] = set()
     for node in _walk_without_annotations(function.body):
         if isinstance(node, ast.Name):
             (loaded if isinstance(node.ctx, ast.Load) else inside).add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.Lambda):
-            inside |= {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
+            inside |= {
+                parameter.arg for parameter in ast.walk(node.args) if isinstance(parameter, ast.arg)
+            }
             inside |= {node.name} if isinstance(node, ast.FunctionDef) else set()
     outside = [*function.decorator_list, *arguments.defaults]
     outside += [default for default in arguments.kw_defaults if default]
@@ -139,7 +141,7 @@ def _is_plain_assignment(node: ast.Assign | ast.AnnAssign) -> bool:
     return (
         value is not None
         and plain_targets
-        and all(isinstance(each, _PLAIN) for each in ast.walk(value))
+        and all(isinstance(part, _PLAIN) for part in ast.walk(value))
         and not _is_forbidden(value)
     )
 
@@ -167,4 +169,4 @@ def _imports(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
 def may_be_taken(import_text: str) -> bool:
     """Whether an import that stands in another cell may be put before an answer."""
     module = import_text.split()[1]
-    return any(module == each or module.startswith(f"{each}.") for each in _PIECES_FROM)
+    return any(module == package or module.startswith(f"{package}.") for package in _PIECES_FROM)

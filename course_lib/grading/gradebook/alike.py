@@ -67,7 +67,9 @@ class _Plain(ast.NodeTransformer):
         for field in ("body", "orelse", "finalbody"):
             block = getattr(node, field, None)
             if isinstance(block, list):
-                setattr(node, field, [each for each in block if not _says_nothing(each)])
+                setattr(
+                    node, field, [statement for statement in block if not _says_nothing(statement)]
+                )
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -134,8 +136,8 @@ def _tokens(
     """The nodes of a tree from the top; its own names by a number, or all alike."""
     waiting = [node]
     while waiting:
-        each = waiting.pop()
-        match each:
+        part = waiting.pop()
+        match part:
             case ast.Load() | ast.Store() | ast.Del() | ast.arguments():
                 pass
             case ast.Name(id=name) | ast.arg(arg=name):
@@ -148,8 +150,8 @@ def _tokens(
             case ast.Attribute(attr=name):
                 yield f".{name}"
             case _:
-                yield type(each).__name__
-        waiting += [*ast.iter_child_nodes(each)][::-1]
+                yield type(part).__name__
+        waiting += [*ast.iter_child_nodes(part)][::-1]
 
 
 def _words(text: str) -> tuple[str, str]:
@@ -235,12 +237,12 @@ def _of_exercise(
     exercise: str, answers: Mapping[str, Structure], ours: Sequence[str]
 ) -> list[Alike]:
     """The hints about one exercise."""
-    known = [each for text in ours if (each := structure_of(text))]
-    published = {each.whole for each in known}
-    given = frozenset[str]().union(*(each.pieces for each in known))
+    known = [parsed for text in ours if (parsed := structure_of(text))]
+    published = {structure.whole for structure in known}
+    given = frozenset[str]().union(*(structure.pieces for structure in known))
     groups: dict[str, list[str]] = defaultdict(list)
-    for key, each in answers.items():
-        groups[each.whole].append(key)
+    for key, answer in answers.items():
+        groups[answer.whole].append(key)
     own = {  # what is left of each different answer
         whole: answers[keys[0]].pieces - given
         for whole, keys in groups.items()
@@ -257,7 +259,7 @@ def _of_exercise(
     for one, other, share in _near(own):  # groups of equal answers are named by themselves
         pair = tuple(sorted((min(groups[one]), min(groups[other]))))
         found.append(Alike(exercise, pair, share, False, "", 1, len(answers)))
-    return sorted(found, key=lambda each: (not each.equal, -each.share, each.keys))
+    return sorted(found, key=lambda hint: (not hint.equal, -hint.share, hint.keys))
 
 
 def _near(own: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]:
@@ -295,8 +297,8 @@ def alike_csv(hints: Sequence[Alike], called: Mapping[str, str]) -> str | None:
     text = io.StringIO()
     table = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     table.writerow(COLUMNS)
-    for each in hints:
-        names = for_spreadsheet("; ".join(called[key] for key in each.keys))
-        usual = each.usual if each.equal else ""
-        table.writerow([each.exercise, names, each.said, each.also, usual, each.answers])
+    for hint in hints:
+        names = for_spreadsheet("; ".join(called[key] for key in hint.keys))
+        usual = hint.usual if hint.equal else ""
+        table.writerow([hint.exercise, names, hint.said, hint.also, usual, hint.answers])
     return text.getvalue()

@@ -32,9 +32,9 @@ class Event:
 
     def since(self, before: Event | None) -> str:
         """The verdict, and why the points are others than before."""
-        now = [_beginning(each) for each in self.why]
-        gone = [_beginning(each) for each in (before.why if before else ())]
-        no_longer = [f"no longer {each}" for each in gone if each not in now]
+        now = [_beginning(reason) for reason in self.why]
+        gone = [_beginning(reason) for reason in (before.why if before else ())]
+        no_longer = [f"no longer {reason}" for reason in gone if reason not in now]
         return "; ".join([self.verdict, *self.why, *no_longer])
 
     @property
@@ -83,14 +83,14 @@ class Counted:
 
 
 def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded:
-    files = tuple(_record(SubmittedFile, each) for each in submission["files"])
+    files = tuple(_record(SubmittedFile, file) for file in submission["files"])
     whose = _record(Submission, {**submission, "files": files})
     return whose, tuple(_record(FoundAnswer, answer) for answer in answers)
 
 
 def _record(kind: Any, values: dict[str, Any]) -> Any:
     """A record whose lists have become tuples again."""
-    if not set(values) <= {each.name for each in fields(kind)}:
+    if not set(values) <= {field.name for field in fields(kind)}:
         raise ValueError(f"no {kind.__name__}")
     return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
 
@@ -189,7 +189,7 @@ def _the_one(name: str, found: Sequence[Graded]) -> Graded:
     meant = called(name, found)
     if len(meant) == 1:
         return meant[0]
-    keys = ", ".join(each.key for each, _ in meant)
+    keys = ", ".join(submission.key for submission, _ in meant)
     raise CannotGrade(
         f"--only: {name!r} is the name of {len(meant)} submissions; name one: {keys}."
     )
@@ -200,7 +200,7 @@ def _why_nobody(
 ) -> str:
     """Why nothing that was given is taken for that of this name."""
     if not called(name, earlier):
-        known = list(dict.fromkeys(each.student for each, _ in (*earlier, *found)))
+        known = list(dict.fromkeys(submission.student for submission, _ in (*earlier, *found)))
         near = " or ".join(difflib.get_close_matches(name, known, n=2))
         there = f"did you mean {near}?" if near else f"there are {some(known)}."
         return f"nobody is called {name!r}; {there}"
@@ -223,8 +223,8 @@ def matched(
     two has a number, a name that nobody else has tells it, too: then the number stays. Raises
     CannotGrade if something was given with `--only` under a name that several have.
     """
-    rest = {identity(each.submission): each for each in earlier}
-    names = Counter(each.submission.student.casefold() for each in earlier)
+    rest = {identity(record.submission): record for record in earlier}
+    names = Counter(record.submission.student.casefold() for record in earlier)
     given = Counter(submission.student.casefold() for submission, _ in found)
     befores = [rest.pop(identity(submission), None) for submission, _ in found]
     pairs: list[tuple[Graded, Counted | None]] = []
@@ -281,7 +281,7 @@ def refuse_losses(
 
     Raises CannotGrade with one sentence about what would be lost, and what to do.
     """
-    gone = [each.submission.student for each in rest if each.in_class]
+    gone = [record.submission.student for record in rest if record.in_class]
     if gone:
         raise CannotGrade(
             f"{out} also contains grades of {counted(len(gone), 'submission')} that this run was "
@@ -298,9 +298,9 @@ def refuse_losses(
 def _lost_exercises(pairs: Sequence[tuple[Graded, Counted | None]]) -> Iterator[str]:
     for (_, answers), before in pairs:
         asked = {answer.exercise for answer in answers} | {""}
-        for each in before.answers if before else ():
-            if before and each.exercise not in asked | before.named:
-                yield each.exercise
+        for answer in before.answers if before else ():
+            if before and answer.exercise not in asked | before.named:
+                yield answer.exercise
 
 
 def some(names: Sequence[str], between: str = ", ") -> str:

@@ -75,7 +75,7 @@ def histogram(shares: Sequence[float]) -> Markup:
     There is a share, from 0 to 1, for each submission whose points are all decided.
     """
     counts = Counter(min(int(share * BINS + 1e-9), BINS - 1) for share in shares)
-    bins = [(f"{each * 10}–{each * 10 + 10}", counts[each]) for each in range(BINS)]
+    bins = [(f"{tenth * 10}–{tenth * 10 + 10}", counts[tenth]) for tenth in range(BINS)]
     said = ", ".join(f"{name} per cent: {count}" for name, count in bins)
     return drawn("histogram", bins, said)
 
@@ -83,7 +83,8 @@ def histogram(shares: Sequence[float]) -> Markup:
 def verdict_bars(counts: Mapping[str, Mapping[Verdict, int]]) -> Markup:
     """A bar for each exercise, cut by verdict: how many answers got which."""
     said = [
-        f"{name}: " + ", ".join(f"{of[each]} {each}" for each in VERDICTS if of.get(each))
+        f"{name}: "
+        + ", ".join(f"{of[verdict]} {verdict}" for verdict in VERDICTS if of.get(verdict))
         for name, of in counts.items()
     ]
     return drawn("bars", counts, VERDICTS, "; ".join(said))
@@ -119,7 +120,7 @@ def _by_exercise(rows: Iterable[GradebookRow], settings: Settings) -> dict[str, 
     for row in rows:
         if row.exercise:
             found.setdefault(row.exercise, []).append(row)
-    return dict(sorted(found.items(), key=lambda each: settings.place(each[0])))
+    return dict(sorted(found.items(), key=lambda exercise_rows: settings.place(exercise_rows[0])))
 
 
 def _how_it_went(submissions: int, shares: Sequence[float]) -> str:
@@ -158,8 +159,8 @@ def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[dict[str
         if row.judgement is None or row.verdict == "needs review":
             continue  # what they cost is not decided
         firsts: dict[str, Finding] = {}
-        for each in row.judgement.findings:
-            firsts.setdefault(each.code, each)
+        for finding in row.judgement.findings:
+            firsts.setdefault(finding.code, finding)
         for code, first in firsts.items():
             answers[code] += 1
             # An error somewhere says what the code costs; elsewhere it may be a mere warning.
@@ -178,19 +179,19 @@ def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[dict[str
         }
 
 
-def _costs(name: str, each: Finding) -> str:
-    if each.severity != "error" or name not in GRADED:
+def _costs(name: str, finding: Finding) -> str:
+    if finding.severity != "error" or name not in GRADED:
         return "nothing (a warning)"
-    if costs_everything(GRADED[name], each.code):
+    if costs_everything(GRADED[name], finding.code):
         return "everything"
-    return property_of(GRADED[name], each.code)
+    return property_of(GRADED[name], finding.code)
 
 
 def _place(lines: Counter[int] | None) -> str:
     """The line that is blamed most often, and how often."""
     if not lines:
         return ""
-    line, times = min(lines.items(), key=lambda each: (-each[1], each[0]))
+    line, times = min(lines.items(), key=lambda line_times: (-line_times[1], line_times[0]))
     return f"line {line}" if times == 1 else f"line {line} ({times} times)"
 
 

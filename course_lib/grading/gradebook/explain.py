@@ -176,11 +176,11 @@ def _where_right(judgement: Judgement) -> str:
     return "no"
 
 
-def _finding(each: Finding, rank: int) -> Iterator[str]:
-    where = f"line {each.line}" if each.line is not None else "the answer"
-    kind = "" if each.severity == "error" else " (a warning)"
-    yield f"{rank}. {where}: {CODES[each.code].title}{kind} [{each.code}]"
-    yield from _wrapped("   ", whole(each.message, "instructor"))
+def _finding(finding: Finding, rank: int) -> Iterator[str]:
+    where = f"line {finding.line}" if finding.line is not None else "the answer"
+    kind = "" if finding.severity == "error" else " (a warning)"
+    yield f"{rank}. {where}: {CODES[finding.code].title}{kind} [{finding.code}]"
+    yield from _wrapped("   ", whole(finding.message, "instructor"))
 
 
 def _wrapped(start: str, text: str) -> list[str]:

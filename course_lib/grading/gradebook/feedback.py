@@ -121,7 +121,7 @@ def read_hints(folder: Path) -> dict[str, tuple[Hint, ...]]:
         for cell in cells:
             current = exercise_id(cell) or current
             if current and cell["cell_type"] == "markdown":
-                hints = (Hint(*map(str.strip, each)) for each in _FOLD.findall(source(cell)))
+                hints = (Hint(*map(str.strip, fold)) for fold in _FOLD.findall(source(cell)))
                 found[current] = (*found.get(current, ()), *hints)
     return found
 
@@ -262,13 +262,13 @@ def _classes(findings: Sequence[Shown], from_elsewhere: bool) -> str:
     return " ".join([*classes, "other"] if from_elsewhere else classes)
 
 
-def _in_words(rank: int, each: Finding) -> Shown:
+def _in_words(rank: int, finding: Finding) -> Shown:
     """One finding; its number says in which order to mend."""
-    kind = "Mistake" if each.severity == "error" else "Warning"
-    where = f"line {each.line}" if each.line is not None else "the answer as a whole"
+    kind = "Mistake" if finding.severity == "error" else "Warning"
+    where = f"line {finding.line}" if finding.line is not None else "the answer as a whole"
     message, hint = (
         shortened(whole(said, "graded student"), MOST_CHARACTERS)
-        for said in (each.message, each.hint)
+        for said in (finding.message, finding.hint)
     )
-    what = f"{kind} {rank}, {where}: {CODES[each.code].title}"
-    return {"severity": each.severity, "what": what, "message": message, "hint": hint}
+    what = f"{kind} {rank}, {where}: {CODES[finding.code].title}"
+    return {"severity": finding.severity, "what": what, "message": message, "hint": hint}

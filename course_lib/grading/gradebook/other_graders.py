@@ -56,7 +56,7 @@ def _lines(row: GradebookRow) -> list[str]:
         where = f"line {found.line}" if found.line is not None else "the answer"
         lines += [f"{where}: {CODES[found.code].title} [{found.code}]"]
         lines += [
-            f"  {visible(whole(each, 'student'))}" for each in (found.message, found.hint) if each
+            f"  {visible(whole(text, 'student'))}" for text in (found.message, found.hint) if text
         ]
     return lines + ([one_line(row.override.comment)] if row.override.comment else [])
 

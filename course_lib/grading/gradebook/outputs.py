@@ -171,8 +171,8 @@ def _report(judgement: Judgement, seed: int) -> Iterator[str]:
     yield f"# judging: {judgement.outcome}" + ("; needs review" if judgement.needs_review else "")
     if judgement.launched:
         yield f"# {one_line(judgement.launched)}"
-    for each in judgement.held:
-        yield f"# holds: {one_line(each)}"
+    for sentence in judgement.held:
+        yield f"# holds: {one_line(sentence)}"
     for found in judgement.findings:
         where = f"line {found.line}" if found.line is not None else "the answer"
         yield f"# {where}: {CODES[found.code].title} [{found.code}]"

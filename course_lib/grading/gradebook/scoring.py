@@ -103,7 +103,7 @@ class _Reader(TomlFile):
         self.settings = settings
 
     def overrides(self) -> Overrides:
-        students = {name: self.student(name, each) for name, each in self.table().items()}
+        students = {name: self.student(name, given) for name, given in self.table().items()}
         return Overrides(self.path, students, self.settings.late)
 
     def student(self, name: str, given: object) -> SetForStudent:
@@ -111,7 +111,7 @@ class _Reader(TomlFile):
             head = "a student's name as the head of a table, such as [student-02]"
             below = "write late_days, comment or an exercise below it"
             raise self.instead(given, key_of(name), f"{head}, and {below}")
-        answers = {key: each for key, each in given.items() if key not in OF_A_STUDENT}
+        answers = {key: value for key, value in given.items() if key not in OF_A_STUDENT}
         known = (*GRADED, *self.settings.questions)
         self.only_known(answers, known, "exercise", f" under `{key_of(name)}`")
         return SetForStudent(
@@ -317,7 +317,7 @@ def lost_by(judgement: Judgement, settings: Settings) -> dict[str, str]:
     exercise = GRADED.get(judgement.exercise)
     if exercise is None:
         return {"right": "there is no such exercise"}
-    added = [each for each in settings.points_of(exercise.id) if each not in exercise.points]
+    added = [name for name in settings.points_of(exercise.id) if name not in exercise.points]
     right, even = judgement.numbers_right, judgement.right_where_even
     return lost_properties(exercise, judgement.findings, right, even, judgement.shares, added)
 

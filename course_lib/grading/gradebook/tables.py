@@ -45,14 +45,18 @@ def visible(text: str, keep: str = "\n\t") -> str:
     """The text with what cannot be seen shown by its number; those in `keep` stay."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"⟨{name_of(each)}⟩" if odd else each for each, odd in _odd_ones(text, keep))
+    return "".join(
+        f"⟨{name_of(character)}⟩" if odd else character for character, odd in _odd_ones(text, keep)
+    )
 
 
 def as_html(text: str, keep: str = "\n\t") -> str:
     """The text for a page, escaped, and with what cannot be seen marked."""
     if text.isascii() and text.isprintable():
         return escape(text)
-    return "".join(_marked(each) if odd else escape(each) for each, odd in _odd_ones(text, keep))
+    return "".join(
+        _marked(character) if odd else escape(character) for character, odd in _odd_ones(text, keep)
+    )
 
 
 def _marked(character: str) -> str:
@@ -63,9 +67,11 @@ def _marked(character: str) -> str:
 def _odd_ones(text: str, keep: str) -> list[tuple[str, bool]]:
     """Each character, and whether it has to be shown by its number."""
     found, marks = [], 0
-    for each in text:
-        marks = marks + 1 if unicodedata.category(each) in ("Mn", "Me") else 0
-        found.append((each, each not in keep and (is_unseen(each) or marks > _MOST_MARKS)))
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        found.append(
+            (character, character not in keep and (is_unseen(character) or marks > _MOST_MARKS))
+        )
     return found
 
 
@@ -281,7 +287,7 @@ def known_to(
     known = [row for row in known if re.fullmatch("[0-9]{1,18}", row.submission.platform_id or "")]
     found = [(theirs[0].submission, theirs) for theirs in by_submission(known)]
     uses = Counter(int(submission.platform_id or 0) for submission, _ in found)
-    return [each for each in found if uses[int(each[0].platform_id or 0)] == 1]
+    return [pair for pair in found if uses[int(pair[0].platform_id or 0)] == 1]
 
 
 def left_out(platform: str, rows: Sequence[GradebookRow]) -> dict[str, str]:

@@ -56,7 +56,9 @@ def choose(
     pairs, rest = matched(found, earlier, by_name)
     if not by_name:
         refuse_losses(pairs, rest, out)
-    choice = WhatCounts(counted=list(rest), before={each.submission.key: each for each in rest})
+    choice = WhatCounts(
+        counted=list(rest), before={record.submission.key: record for record in rest}
+    )
     for given, before in pairs:
         now, passed_over = _joined(given, before, by_name)
         key = now.submission.key
@@ -65,8 +67,8 @@ def choose(
         choice.passed_over += [(key, answer) for answer in passed_over]
         if before is not None:
             choice.before[key] = before
-    refuse_two_of_a_name([each.submission for each in choice.counted], choice.graded)
-    choice.counted.sort(key=lambda each: each.submission.key)
+    refuse_two_of_a_name([record.submission for record in choice.counted], choice.graded)
+    choice.counted.sort(key=lambda record: record.submission.key)
     return choice
 
 
@@ -98,10 +100,10 @@ def _joined(
         now.setdefault(old.exercise, old)
     if len(now) > 1:
         now.pop("", None)  # about no exercise, until now
-    kept = {each.file for each in now.values() if each not in answers}
+    kept = {answer.file for answer in now.values() if answer not in answers}
     labels = {file.label for file in submission.files}
     files = [file for file in before.submission.files if file.label in kept - labels]
-    has_answer = any(digest_of(each) for each in now.values())
+    has_answer = any(digest_of(answer) for answer in now.values())
     joined = replace(
         submission,
         files=(*submission.files, *files),
@@ -134,7 +136,7 @@ def with_history(
     for row in rows:
         theirs = events.setdefault(row.submission.key, {})
         theirs[row.exercise] = _event(row, when, command[:MOST_CHARACTERS])
-    return [_with_events(each, events[each.submission.key]) for each in counted]
+    return [_with_events(record, events[record.submission.key]) for record in counted]
 
 
 def _event(row: GradebookRow, when: str, command: str) -> Event:
@@ -194,10 +196,10 @@ def _renamed(before: Submission, now: Submission) -> str:
 def who_is_graded(choice: WhatCounts, by_name: bool) -> Iterator[str]:
     """Who is graded anew, who comes in, and who or how many stay as they were."""
     new = [e.submission for e in choice.counted if e.submission.key not in choice.before]
-    fresh = f"new: {some([one_line(each.student) for each in new])}"
+    fresh = f"new: {some([one_line(record.student) for record in new])}"
     if by_name:
         given = [e.submission for e in choice.counted if e.submission.key in choice.graded]
-        again = [one_line(each.student) for each in given if each not in new]
+        again = [one_line(record.student) for record in given if record not in new]
         rest = counted(len(choice.counted) - len(given), "other submission")
         parts = [f"graded again: {some(again)}"] * bool(again) + [fresh] * bool(new)
         yield f"{'; '.join([*parts, f'{rest} kept'])}."

@@ -115,7 +115,7 @@ def stem_of(name: str) -> str:
 def displayed(name: str, limit: int = MAX_DISPLAY) -> str:
     """A name for people to read: composed, on one line, without control or bidi characters."""
     composed = unicodedata.normalize("NFC", name[: 4 * limit])
-    kept = "".join(_shown(each) for each in composed)
+    kept = "".join(_shown(character) for character in composed)
     tidy = " ".join(kept.split()) or "(no name)"
     return tidy if len(tidy) <= limit else tidy[: limit - 1] + "…"
 
@@ -161,7 +161,7 @@ def _shown(character: str) -> str:
 def _moment(text: str) -> tuple[int, ...]:
     """A date as Brightspace writes it ("Jan 31, 2026 1230 PM", or the day first), to compare."""
     month = next((i for i, name in enumerate(_MONTHS) if name in text.lower()), 0)
-    numbers = [int(each) for each in re.findall(r"\d{1,4}", text)]
+    numbers = [int(digits) for digits in re.findall(r"\d{1,4}", text)]
     if len(numbers) < 3:
         return (0,)
     day, year, clock = numbers[0], numbers[-2], numbers[-1]
@@ -283,7 +283,7 @@ def by_owner(entries: Iterable[FileEntry]) -> dict[Owner, list[FileEntry]]:
 
 def _one_owner(group: list[tuple[Owner, FileEntry]]) -> tuple[Owner, list[FileEntry]]:
     """Whose these are: a platform's number is one student's, who may have changed the name."""
-    latest, _ = max(group, key=lambda each: (order_of(each[1].parts[0]), each[1].parts[0]))
+    latest, _ = max(group, key=lambda owned: (order_of(owned[1].parts[0]), owned[1].parts[0]))
     return latest, _without_empty_folders([entry for _, entry in group])
 
 

@@ -122,10 +122,10 @@ def _strings(text: str) -> Iterator[tuple[ast.Expr, str]]:
             body = ast.parse(text).body if len(text) <= MAX_SOURCE_CHARACTERS else []
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return
-    for each in body:
-        match each:
-            case ast.Expr(ast.Constant(str(words))) if each.lineno != each.end_lineno:
-                yield each, words
+    for statement in body:
+        match statement:
+            case ast.Expr(ast.Constant(str(words))) if statement.lineno != statement.end_lineno:
+                yield statement, words
 
 
 _CODE: CellKind = "code"
@@ -287,7 +287,7 @@ def _kind(cell: dict[str, Any]) -> CellKind:
 def _source(cell: dict[str, Any]) -> str:
     source = cell.get("source", "")
     if isinstance(source, list):
-        source = "".join(each for each in source if isinstance(each, str))
+        source = "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""
 
 

@@ -59,7 +59,7 @@ def each_submission(path: Path) -> Iterator[Submission]:
                 "student, or the ZIP archive of a learning platform."
             )
         keys = layout.keys_of(list(groups))
-        for key, owner in sorted(zip(keys, groups, strict=True), key=lambda each: each[0]):
+        for key, owner in sorted(zip(keys, groups, strict=True), key=lambda pair: pair[0]):
             yield _submission(owner, key, groups[owner])
 
 
@@ -191,9 +191,9 @@ def _files(entries: list[FileEntry], budget: _Budget) -> Iterator[SubmittedFile]
     if read:  # then a script in which nothing stands is nobody's answer
         of_scripts = [script for script in of_scripts if not script[1].left_out]
     # Of two answers the later one counts, and among those handed in together the notebook's.
-    yield from (file for _, file in sorted(of_scripts + read, key=lambda each: each[0]))
-    rest = [each for each in unpacked if not is_notebook(each) and not is_script(each)]
-    others = [each for each in rest if each.problem or is_archive(each)]
+    yield from (file for _, file in sorted(of_scripts + read, key=lambda pair: pair[0]))
+    rest = [file for file in unpacked if not is_notebook(file) and not is_script(file)]
+    others = [file for file in rest if file.problem or is_archive(file)]
     for entry in others[:MAX_OTHER_FILES]:
         problem = entry.problem or "A ZIP archive inside another one is not opened."
         yield SubmittedFile(_label(entry), problem=problem, left_out=entry.is_empty_folder)
@@ -205,17 +205,17 @@ def _unpacked(entry: FileEntry, budget: _Budget) -> Iterator[FileEntry]:
         raise Unreadable(f"The submission contains more than {MAX_ARCHIVES} ZIP archives.")
     budget.archives -= 1
     data = budget.read(entry, listing.MAX_ARCHIVE_BYTES)
-    for each in listing.entries_of_archive(io.BytesIO(data), listing.MAX_STUDENT_ENTRIES):
-        if not is_junk(each) and not each.is_empty_folder:
-            yield replace(each, parts=entry.parts + each.parts)
+    for packed in listing.entries_of_archive(io.BytesIO(data), listing.MAX_STUDENT_ENTRIES):
+        if not is_junk(packed) and not packed.is_empty_folder:
+            yield replace(packed, parts=entry.parts + packed.parts)
 
 
 def _read_all(
     chosen: list[FileEntry], budget: _Budget
 ) -> Iterator[tuple[tuple[object, ...], SubmittedFile]]:
     """These files in their order, each after its time of handing in, as far as the budget goes."""
-    beside_solutions = any(_is_solution(each) for each in chosen) and not all(
-        _is_solution(each) for each in chosen
+    beside_solutions = any(_is_solution(entry) for entry in chosen) and not all(
+        _is_solution(entry) for entry in chosen
     )
     for entry in sorted(chosen, key=_order):
         handed_in = order_of(entry.parts[0])

@@ -245,7 +245,10 @@ def verdict(judgement: Judgement) -> str:
     """The verdict in a few lines, for the output of a cell."""
     passed = not has_errors(judgement)
     word = "passed" if passed else "needs review" if judgement.needs_review else "not passed"
-    lines = [f"{judgement.exercise}: {word}", *(f"  holds: {each}" for each in judgement.held)]
+    lines = [
+        f"{judgement.exercise}: {word}",
+        *(f"  holds: {sentence}" for sentence in judgement.held),
+    ]
     for finding in judgement.findings[:SHOWN]:
         where = f"line {finding.line}" if finding.line is not None else "the answer"
         lines.append(f"  {where}: {CODES[finding.code].title} [{finding.code}]")

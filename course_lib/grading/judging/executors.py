@@ -265,14 +265,16 @@ def _signals_wait() -> Iterator[None]:
         return
     came: list[int] = []
     handled = (signal.SIGINT, signal.SIGTERM)
-    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in handled}
+    before = {
+        signum: signal.signal(signum, lambda number, _: came.append(number)) for signum in handled
+    }
     _let_ctrl_c_through(False)
     try:
         yield
     finally:
         _let_ctrl_c_through(True)
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
         if came:
             signal.raise_signal(came[0])
 

@@ -230,14 +230,14 @@ class BatchResult:
     problem: str | None = None  # one sentence if the batch could not be run; never about an answer
 
     def to_json(self) -> str:
-        judgements = [[key, each.to_json()] for key, each in self.judgements.items()]
+        judgements = [[key, judgement.to_json()] for key, judgement in self.judgements.items()]
         return json.dumps({"judgements": judgements, "notes": self.notes, "problem": self.problem})
 
 
 def read_result(text: str, items: Sequence[Item]) -> BatchResult:
     """The result that `BatchResult.to_json` wrote; nothing in it is taken on trust."""
     fields = json.loads(text)
-    judgements, notes = checked([tuple(each) for each in fields["judgements"]], items)
+    judgements, notes = checked([tuple(pair) for pair in fields["judgements"]], items)
     return BatchResult(judgements, (*map(str, fields["notes"]), *notes), fields["problem"])
 
 

@@ -61,7 +61,7 @@ def write_items(
     both.
     """
     if pretest is None:
-        form = next((each for each in FORMS.values() if _taken(each, given)), None)
+        form = next((form for form in FORMS.values() if _taken(form, given)), None)
         if form is None:
             raise CannotGrade(f"{given} contains no answers to a test, so nothing was written.")
         tests = {form.name: _taken(form, given, rows)}
@@ -92,7 +92,7 @@ def _taken(form: ItemForm, path: Path, rows: Sequence[GradebookRow] = ()) -> lis
         for row in rows
         if row.exercise == form.exercise.id and row.points is not None
     }
-    found = ((each, answers_to(form, each)) for each in each_submission(path))
+    found = ((submission, answers_to(form, submission)) for submission in each_submission(path))
     return [
         Sitting(submission.student.casefold(), answers, shares.get(submission.key))
         for submission, answers in found
