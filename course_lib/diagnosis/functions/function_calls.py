@@ -250,7 +250,7 @@ def _combined(value: ast.expr) -> set[str]:
     match value:
         case ast.Name(id=name):
             return {name}
-        case ast.Call(func=ast.Name(), args=[argument]):
+        case ast.Call(args=[argument]):  # len(seen), seen.append(sector)
             return _combined(argument)
         case ast.BinOp(ast.Name(id=left), ast.Add() | ast.Mult(), ast.Name(id=right)):
             return {left, right}

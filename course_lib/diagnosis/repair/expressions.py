@@ -39,7 +39,9 @@ def of_plain_expressions(function: Ingredients) -> Iterator[Edit]:
 
 def _changed_by(rule: Rule, function: Ingredients) -> Iterator[Edit]:
     for node, path in function.nodes:
-        if path and isinstance(node, ast.expr) and function.is_read(node, path):
+        if not path or isinstance(node, ast.Slice):  # `opcode[:4]`
+            continue
+        if isinstance(node, ast.expr) and function.is_read(node, path):
             for kind, cost, new in rule(node, function, path):
                 yield function.value(kind, cost, path, new)
             if rule is _changes and isinstance(node, ast.BinOp):
@@ -329,11 +331,28 @@ def _plain_changes(node: ast.expr, function: Ingredients, path: Path) -> Iterato
             yield "field", 1, other
     for quotient in _rounded_otherwise(node):
         yield "rounding", 1, quotient
+    for product_of_call in _factor_moved(node):
+        yield "brackets", 2, product_of_call
     match node:
         case ast.Call(args=[_, _, *_]):
             if not any(isinstance(argument, ast.Starred) for argument in node.args):
                 for value in node.args:  # one of its values alone
                     yield "surplus", 2, value
+
+
+def _factor_moved(node: ast.expr) -> Iterator[ast.expr]:
+    """`rounded(n * size)` for `n * rounded(size)`, or the other way round."""
+    match node:
+        case ast.BinOp(factor, ast.Mult(), ast.Call(ast.Name(), [given, *rest]) as call):
+            inside = ast.BinOp(factor, ast.Mult(), given)
+            yield ast.Call(call.func, [inside, *rest], call.keywords)
+        case ast.BinOp(ast.Call(ast.Name(), [given, *rest]) as call, ast.Mult(), factor):
+            inside = ast.BinOp(given, ast.Mult(), factor)
+            yield ast.Call(call.func, [inside, *rest], call.keywords)
+        case ast.Call(ast.Name(), [ast.BinOp(one, ast.Mult(), two), *rest]):
+            for factor, given in ((one, two), (two, one)):
+                call = ast.Call(node.func, [given, *rest], node.keywords)
+                yield ast.BinOp(factor, ast.Mult(), call)
 
 
 def _rounded_otherwise(node: ast.expr) -> Iterator[str]:

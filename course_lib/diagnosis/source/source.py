@@ -59,22 +59,23 @@ class Source(Variables):
         return line or access.lineno
 
     def origin_of_index(self, access: ast.Subscript, axes: Sequence[int]) -> int | None:
-        """The line of the variable that an index is (along one axis), if a test guards this access,
-        or of the bound of the loop that counts it; None if it serves anything else."""
+        """The line of the bound of the loop that counts an index (along one axis) and nothing but
+        indices, or of the variable that it is, if a test guards this access and it serves no
+        other; None if there is no such line."""
         indices = indices_of(access)
         index = indices[axes[0]] if axes and axes[0] < len(indices) else None
+        if not isinstance(index, ast.Name):
+            return None
         whole = self._function_of(access) or self.kernel
         compared = {part for test in nodes_in(whole, ast.Compare) for part in ast.walk(test)}
         names = [node for node in nodes_in(whole, ast.Name) if isinstance(node.ctx, ast.Load)]
-        if not isinstance(index, ast.Name):
-            return None
-        if [node for node in names if node.id == index.id and node not in compared] != [index]:
-            return None
+        reads = {node for node in names if node.id == index.id and node not in compared}
+        counted = {part for one in nodes_in(whole, ast.Subscript) for part in indices_of(one)}
         for loop in self.loops_around(access):
             if isinstance(loop, ast.For) and index.id in names_in(loop.target):
-                return bound_line(self, loop)
+                return bound_line(self, loop) if reads <= counted else None
         made = self.last_assignment(index) if list(self.conditions(access)) else None
-        return made.lineno if made else None
+        return made.lineno if made and reads == {index} else None
 
     def _worked_out_for(self, index: ast.expr, access: ast.expr) -> int | None:
         """The line of the variable that an index is, if only this line and comparisons read it."""
