@@ -438,8 +438,9 @@ def integer_place(at: Evidence, details: list[str]) -> int | None:
 
 
 def loop_place(at: Evidence, details: list[str]) -> int | None:
-    """The first loop; else the store."""
-    loops = at.source.loops()
+    """The outermost loop around the sums, or else the first; where there is none, the store."""
+    around = [loop for sums in at.source.additions() for loop in at.source.loops_around(sums)]
+    loops = around or at.source.loops()
     return loops[0].lineno if loops else store_place(at, [])
 
 

@@ -188,7 +188,7 @@ IDEAS = (
         without_the_last,
         "the last tile is never multiplied",
         "When the loop ends, which tile is in a buffer but has never been multiplied?",
-        place=("sum",),
+        place=("loop",),
     ),
     WrongIdea(
         without_the_first,
