@@ -16,6 +16,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import course_lib
+from course_lib.commands import run_tests
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.workshop
@@ -225,6 +226,15 @@ def test_ci_runs_the_readmes_command() -> None:
     script = (REPOSITORY / ".ci/run").read_text(encoding="utf-8")
     assert "course.py test --all" in script
     assert subprocess.run(["bash", "-n", REPOSITORY / ".ci/run"]).returncode == 0
+
+
+def test_every_test_file_that_a_step_runs_is_there() -> None:
+    """Those of rare steps too: a release would be the first to find one gone."""
+    text = Path(run_tests.__file__).read_text(encoding="utf-8")
+    named = {*re.findall(r"tests/[\w/]+\.py", text), *run_tests.ON_COLAB_TOO}
+    named |= {f"tests/tiles/test_{name}.py" for name in ("against_triton", "compiled_tiles")}
+    named |= {f"tests/browser/test_live_{kind}_in_browser.py" for kind in ("cells", "pages")}
+    assert [path for path in sorted(named) if not (REPOSITORY / path).exists()] == []
 
 
 def test_no_registry_is_named_and_no_file_is_large():

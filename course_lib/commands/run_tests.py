@@ -135,9 +135,7 @@ ON_COLAB = "quote or helper or launch"
 BROWSER_TESTS = ["tests/browser", "--confcutdir=tests/browser"]  # without what others share
 # What could differ with older versions of NumPy, Numba and IPython; lessons draw the figures there.
 # Of the emulator, that is what is held against NumPy's and Numba's own arithmetic and types.
-EMULATOR_ON_COLAB = (
-    "against_simulator arguments control exceptions memory parts plain scalars types"
-)
+EMULATOR_ON_COLAB = "against_simulator control memory plain types"
 LIBRARY_ON_COLAB = "checking host_api probe quiz runtime timing waiting"
 ON_COLAB_TOO = ["tests/kernels", "tests/intrinsics"]
 ON_COLAB_TOO += [f"tests/test_{name}.py" for name in LIBRARY_ON_COLAB.split()]
@@ -198,7 +196,10 @@ def long_steps() -> Iterator[TestStep]:
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
     if sys.platform.startswith("linux"):  # random inputs that are steered by what their code does
-        targets = ["tests/grading/test_reader_fuzz.py", "tests/diagnosis/test_fuzz_examination.py"]
+        targets = [
+            "tests/grading/test_reader_fuzz.py",
+            "tests/diagnosis/test_bounded_examination.py",
+        ]
         yield _with("fuzz", "fuzzing", *targets, "-m", "long", "-k", "coverage_guided")
     yield TestStep("Colab: all notebooks", lambda: _nbval(_colab(), NOTEBOOKS))
 
@@ -299,7 +300,7 @@ def upstream_steps(python: str) -> Iterator[TestStep]:
     """What can tell whether the course fits newer packages: the parts that touch them."""
     fast = [*ON_COLAB_TOO, "tests/test_successor.py", "-m", f"{FAST} and not workshop"]
     yield TestStep("newest: fast tests", _pytest(python, *fast, *in_parallel()))
-    mlir = ["tests/emulator/test_numba_cuda_mlir.py", "-m", "long"]
+    mlir = ["tests/emulator/test_emulator_against_simulator.py", "-m", "long", "-k", "its_kernels"]
     yield TestStep("newest: numba-cuda-mlir", _pytest(python, *mlir))
     if sys.platform != "darwin":
         slow = ["tests/machine_code", "-m", "slow and not long", "--dist=loadfile"]
