@@ -135,12 +135,13 @@ class CauseSearch:
         serves nothing else, or counts a loop: the test around it, or a larger array, mends nothing.
         """
         source, place = self.launcher.source, facts_of(self.seen.message).get("place")
-        axes = place[:1] if isinstance(place, tuple) else ()
+        if not isinstance(place, tuple) or place[1] < 0:  # before the first, a test is missing
+            return None
         accesses = source.accesses(
             array_of(self.seen.cell), self.seen.code == "out-of-bounds-write"
         )
         there = [access for access in accesses if access.lineno == self.seen.line]
-        lines = {source.origin_of_index(access, axes) for access in there}
+        lines = {source.origin_of_index(access, place[:1]) for access in there}
         return lines.pop() if len(lines) == 1 else None
 
     def at_its_store(self, seen: Finding) -> Finding:
