@@ -238,9 +238,13 @@ class TileChanges(Ingredients):
             new = self._called(name, expression(exponential), node)
             yield self.value("call missing", 2, path, new)
         others = [name for name in self.real if name in known and name != text]
+        around = (self.at[path[:length]] for length in range(len(path) + 1))
+        calls = {last_name(part.func) for part in around if isinstance(part, ast.Call)}
+        # A maximum that grows otherwise hides that nothing is rescaled.
+        signs = () if calls & {"max", "maximum"} else SIGNS
         for name in others:
             for shape in SHAPES if self.has_masks else SHAPES[:1]:
-                for kind, sign in SIGNS:
+                for kind, sign in signs:
                     new = expression(f"({text}) {sign} {name}{shape}")
                     yield self.value(kind, 2, path, new)
             if isinstance(node, ast.Call) and last_name(node.func) == "max":
