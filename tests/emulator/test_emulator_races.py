@@ -1,4 +1,4 @@
-"""What is told of a race, and what is none; the hazards themselves are in hazards/."""
+"""What is told of a race, and what is none; the hazards themselves are in hazards.txt."""
 
 import re
 
