@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from course_lib.emulator import KernelRejected, Profile, emulate, load_program
+from course_lib.wording.findings import Finding
 
 HEADER = """\
 import math
@@ -67,6 +68,15 @@ def assert_as_in_python(body: str, **arrays: np.ndarray) -> None:
 def codes(profile: Profile) -> list[str]:
     """The codes of a profile's errors, in order, each once."""
     return list(dict.fromkeys(each.code for each in profile.findings if each.severity == "error"))
+
+
+def refusal(kernel: Any, *arguments, grid=1, block=1) -> Finding:
+    """The only finding with which a kernel, or that of a program, is refused."""
+    kernel = load_program(kernel).kernel("kernel") if isinstance(kernel, str) else kernel
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[grid, block](*arguments)
+    (found,) = refused.value.findings
+    return found
 
 
 def rejection_codes(program: str, *arguments, grid=1, block=32) -> list[str]:

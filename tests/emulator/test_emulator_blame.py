@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, launch, run, run_clean
+from emulator_helpers import as_program, refusal, run, run_clean
 from every_case import every_case
 
 from course_lib.checking import examine_source
@@ -48,9 +48,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("line", REFUSED)
 def test_a_refused_index(line: str) -> None:
-    with pytest.raises(KernelRejected) as refused:
-        launch(as_program(line, PARAMETERS), 1, 1, *ARGUMENTS)
-    finding = refused.value.findings[0]
+    finding = refusal(as_program(line, PARAMETERS), *ARGUMENTS)
     assert (finding.code, finding.message, finding.hint) == ("compile-error", *REFUSED[line])
 
 

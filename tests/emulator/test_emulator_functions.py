@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, launch, rejection_codes, run, run_clean
+from emulator_helpers import as_program, codes, refusal, rejection_codes, run, run_clean
 from every_case import every_case
 
 from course_lib.emulator import KernelRejected, emulate, load_program
@@ -211,9 +211,7 @@ def test_what_is_refused(body: str, code: str) -> None:
     lines = "".join(f"    {line}\n" for line in body.splitlines())
     before = f"@cuda.jit(device=True)\ndef f(n):\n{lines}"
     before += "@cuda.jit(device=True)\ndef g(n):\n    return f(n)\n"
-    with pytest.raises(KernelRejected) as refused:
-        launch(as_program("out[0] = f(900)", before=before), 1, 1, np.zeros(1))
-    (found,) = refused.value.findings
+    found = refusal(as_program("out[0] = f(900)", before=before), np.zeros(1))
     assert (found.code, found.line is not None) == (code, True), found
 
 
@@ -303,9 +301,7 @@ OTHERS = (
 @every_case(("types", "given", "code"), OTHERS)
 def test_what_does_not_fit_is_said(types: str, given: object, code: str) -> None:
     text = f"{TOP}@cuda.jit('{types}')\ndef k(out, x):\n    out[0] = x\n"
-    with pytest.raises(KernelRejected) as refused:
-        emulate(load_program(text).functions["k"])[1, 1](np.zeros(1), given)
-    assert refused.value.findings[0].code == code
+    assert refusal(load_program(text).functions["k"], np.zeros(1), given).code == code
 
 
 # Of several signatures: what is given for x, and x / 2 for the one that Numba chooses.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from emulator_helpers import HEADER, as_program, launch, run, run_clean
+from emulator_helpers import HEADER, as_program, refusal, run, run_clean
 from every_case import every_case
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -325,9 +325,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_a_gpu_takes_and_the_emulator_does_not(name: str) -> None:
     value, words = REFUSED[name]
-    with pytest.raises(KernelRejected) as refused:
-        launch(as_program("pass", "A"), 1, 1, value)
-    (found,) = refused.value.findings
+    found = refusal(as_program("pass", "A"), value)
     assert found.code == "unsupported"
     assert words in found.message and "the emulator" in found.message
     assert found.hint

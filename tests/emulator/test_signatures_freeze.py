@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, launch, rejection_codes
+from emulator_helpers import as_program, launch, refusal, rejection_codes
 from every_case import every_case
 from numba import cuda
 
@@ -68,9 +68,7 @@ def test_a_variable_without_a_value_is_refused_where_it_is_used() -> None:
 
     if LATER:
         beside = 1
-    with pytest.raises(KernelRejected) as refused:
-        emulate(kernel)[1, 1](np.zeros(1))
-    assert "beside" in refused.value.findings[0].message
+    assert "beside" in refusal(kernel, np.zeros(1)).message
 
 
 def test_a_function_in_another_language_is_refused_as_such() -> None:
@@ -80,9 +78,7 @@ def test_a_function_in_another_language_is_refused_as_such() -> None:
     def kernel(out):
         out[0] = doubled(out[0])
 
-    with pytest.raises(KernelRejected) as refused:
-        emulate(kernel)[1, 1](np.zeros(1, np.float32))
-    found = refused.value.findings[0]
+    found = refusal(kernel, np.zeros(1, np.float32))
     assert (found.code, found.message) == (
         "unsupported",
         "doubled is declared here, and written in another language.",
@@ -118,9 +114,7 @@ SHAPES = {of_a_number: "TILE", of_two: "TILE", of_a_variable: ""}
 @every_case("kernel", SHAPES)
 def test_a_shape_from_numpy_is_called_so(kernel: Any) -> None:
     """Numba takes no NumPy number for a constant where it needs one."""
-    with pytest.raises(KernelRejected) as refused:
-        emulate(kernel)[1, 1](np.zeros(1, np.float32))
-    (found,) = refused.value.findings
+    found = refusal(kernel, np.zeros(1, np.float32))
     assert found.code == "compile-error" and "needs a shape that is constant" in found.message
     name = SHAPES[kernel]
     is_numpys = f"{name} is a NumPy number, but Numba needs a Python number here. Write int({name})"
@@ -174,15 +168,11 @@ def test_in_a_text(name: str) -> None:
 
 def test_what_is_defined_below_a_signature_is_missing() -> None:
     text = f"{HEADER}@{VOID}\ndef k(out):\n    out[0] = LATER\nLATER = 9\n"
-    with pytest.raises(KernelRejected) as refused:
-        emulate(load_program(text).kernel("k"))[1, 1](np.zeros(1))
-    (found,) = refused.value.findings
+    found = refusal(load_program(text).kernel("k"), np.zeros(1))
     assert found.code == "compile-error"
     assert "LATER has no value yet" in found.message
     misspelt = text.replace("LATER = 9", "LATTER = 9")
-    with pytest.raises(KernelRejected) as refused:
-        emulate(load_program(misspelt).kernel("k"))[1, 1](np.zeros(1))
-    (found,) = refused.value.findings
+    found = refusal(load_program(misspelt).kernel("k"), np.zeros(1))
     assert "The name LATER is not defined" in found.message
 
 
@@ -309,9 +299,7 @@ def test_what_cannot_come_from_outside(name: str) -> None:
     def kernel(out):
         out[0] = stranger[0]
 
-    with pytest.raises(KernelRejected) as refused:
-        emulate(kernel)[1, 1](np.zeros(1))
-    (found,) = refused.value.findings
+    found = refusal(kernel, np.zeros(1))
     assert found.code == code
     assert found.line and found.hint and "stranger" in found.message
 
@@ -444,6 +432,4 @@ def test_a_function_under_overload_is_unsupported() -> None:
         "def f(x):\n    pass\n@overload(f)\ndef of(x):\n    def impl(x):\n        return 1\n"
         "    return impl\n@cuda.jit\ndef k(r):\n    r[0] = f(1)\n"
     )
-    with pytest.raises(KernelRejected) as refused:
-        emulate(load_program(text).functions["k"])[1, 1](np.zeros(1))
-    assert refused.value.findings[0].code == "unsupported"
+    assert refusal(load_program(text).functions["k"], np.zeros(1)).code == "unsupported"
