@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from emulator_helpers import as_program, codes, launch, line_of, run
 from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -227,30 +227,6 @@ def test_copies_of_one_element_transpose_on_the_way() -> None:
     errors = launch(beyond, 1, 64, A[:63].copy(), out).errors
     facts = [facts_of(each.message) for each in errors if each.code == "out-of-bounds-read"]
     assert [(each["name"], each["index"].number, each["last"]) for each in facts] == [("A", 63, 62)]
-
-
-@every_case(
-    ("statement", "code"),
-    [
-        ("cp_async4(s16, 0, H, 0)", "compile-error"), ("cp_async16(s, 0, D, 0)", "compile-error"),
-        ("cp_async16(s, 0, A.T, 0)", "compile-error"),
-        ("cp_async16(s, 0.5, A, 0)", "compile-error"),
-        ("cp_async16(s, 0, A, 0, True)", "compile-error"),
-        ("cp_async16_zfill(s, 0, A, 0, 1)", "compile-error"), ("cp_async_wait()", "compile-error"),
-        ("cp_async_wait(-1)", "compile-error"), ("cp_async_wait(A.size)", "compile-error"),
-        ("cp_async_commit(0)", "compile-error"), ("cp_async16(A, 0, A, 0)", "unsupported"),
-        ("cp_async16(s, 0, s, 0)", "unsupported"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array((4, 4), float32, alignment=16)
-        s16 = cuda.shared.array((4, 4), np.float16, alignment=16)
-        {statement}
-    """
-    program = as_program(body, "A, D, H", IMPORT)
-    arguments = np.zeros((4, 4), np.float32), np.zeros(4), np.zeros(8, np.float16)
-    assert rejection_codes(program, *arguments) == [code]
 
 
 # Several tiles on their way: of `stages` buffers one is read while the others are filled.

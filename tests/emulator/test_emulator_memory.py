@@ -8,7 +8,6 @@ from emulator_helpers import (
     codes,
     launch,
     line_of,
-    rejection_codes,
     run,
     run_clean,
 )
@@ -97,18 +96,6 @@ def test_shared_shapes(shape: str, size: int) -> None:
     assert (use.name, use.bytes) == ("s", 4 * size)
 
 
-@every_case(
-    ("shape", "code"),
-    [(shape, "compile-error") for shape in ("n", "(4, n)", "out.shape[0]", "cuda.blockDim.x",
-     "(SIDE, SIDE + 1)", "int(SIDE)")] + [("(128, 128)", "invalid-launch")],
-)  # fmt: skip
-def test_shapes_that_are_refused(shape: str, code: str) -> None:
-    """By Numba, and by every GPU that has no room for it."""
-    body = f"n = out.size\ns = cuda.shared.array({shape}, float32)\nout[0] = 1"
-    program = as_program(body, before="SIDE = 4")
-    assert rejection_codes(program, np.zeros(1, np.float32)) == [code]
-
-
 def test_dynamic_shared_memory() -> None:
     body = "s = cuda.shared.array(0, float32)\ni = cuda.threadIdx.x\ns[i] = i\nout[i] = s[i]"
     for size, code in ((192, ""), (191, "out-of-bounds-write")):
@@ -170,10 +157,6 @@ def test_any_real_number_is_a_bound(bounds: str, meant: str) -> None:
     assert results[0] == results[1]
 
 
-def test_no_real_number_is_no_bound() -> None:
-    assert rejection_codes(as_program("x = out[1:1j]"), np.zeros(4)) == ["compile-error"]
-
-
 CASES = {
     "every second": "x[::2, 1]", "backwards": "x[::-1, 0]", "a corner backwards": "x[2:0:-1, 3]",
     "rest behind": "x[1, ...]", "rest before": "x[..., 1]",
@@ -191,14 +174,6 @@ def test_parts_of_a_matrix(text: str) -> None:
 @every_case("text", ["x[::2]", "x[::-2, 1]", "x[...]", "x[1, ...]", "x[..., 2]", "x[4:0:-3, ::2]"])
 def test_what_is_written_into_a_part(text: str) -> None:
     assert_as_in_python(f"{text} = 3", x=np.zeros((5, 4), np.float32))
-
-
-@pytest.mark.parametrize(("body", "code"), [
-    ("s = x[::cuda.threadIdx.x + 1]\nx[0] = s[0]", "unsupported"),
-    ("s = x[..., ...]", "compile-error"),
-])  # fmt: skip
-def test_what_has_no_uniform_step_is_refused(body: str, code: str) -> None:
-    assert rejection_codes(as_program(body, "x"), np.zeros(9)) == [code]
 
 
 def test_a_step_through_shared_memory_has_its_conflicts() -> None:
@@ -249,20 +224,6 @@ LOOPS = {
 def test_a_loop_goes_through_what_pythons_goes_through(loop: str) -> None:
     x, y, m = np.arange(1, 7), np.arange(20, 26), np.arange(12).reshape(4, 3)
     assert_as_in_python(loop, x=x, y=y, m=m, out=np.zeros(16, np.int64))
-
-
-REFUSED = {
-    "for a in zip(x, 3): out[0] = 1": "compile-error",
-    "for a in enumerate(3): out[0] = 1": "compile-error",
-    "for a in enumerate(x, 1.5): out[0] = 1": "compile-error",
-    "pairs = zip(x, x)\nfor a, b in pairs: out[0] = 1": "unsupported",
-}
-
-
-@every_case("body", REFUSED)
-def test_what_no_loop_goes_over_is_refused(body: str) -> None:
-    program = as_program(body, "x, out")
-    assert rejection_codes(program, np.arange(3), np.zeros(3)) == [REFUSED[body]]
 
 
 @every_case("dtype", [np.int32, np.uint32, np.int64, np.uint64])
@@ -358,13 +319,6 @@ def test_a_row_that_does_not_exist_is_no_other_row() -> None:
     out = np.zeros((2, 3), np.float32)
     assert codes(run("out[cuda.threadIdx.x] = 1", 1, 3, out)) == ["out-of-bounds-write"]
     assert out.tolist() == [[1, 1, 1], [1, 1, 1]]
-
-
-@pytest.mark.parametrize(
-    "body", ["out[:] = out[:]", "out[0:2] = out", "out[:] = None", "out[:] += 1"]
-)
-def test_what_numba_does_not_write_into_parts(body: str) -> None:
-    assert rejection_codes(program(body), np.zeros(4, np.float32)) == ["compile-error"]
 
 
 BOUND = st.none() | st.integers(-9, 9)

@@ -399,12 +399,6 @@ def test_an_array_of_another_length_is_a_value_error() -> None:
     assert out.tolist() == [0, 1, 0, 0]
 
 
-def test_what_numba_unpacks_and_the_emulator_does_not() -> None:
-    assert rejection_codes(as_program("x, y = range(2)\nout[0] = x"), np.zeros(1)) == [
-        "unsupported"
-    ]
-
-
 NONE = {
     "asked": "out[0] = 0 if flag is None else 1",
     "a branch": "if flag is None:\n    out[0] = 2\nelse:\n    out[0] = 3 * flag",

@@ -109,23 +109,6 @@ def test_the_last_four_of_an_odd_length() -> None:
     assert (facts["several"], facts["name"], facts["last"]) == (4, "A", 6)
 
 
-@every_case(
-    "statement",
-    [
-        "load4(A.T, 0)", "load4(F, 0)", "load4(A[:, 0], 0)", "load4(A[1:, 1:], 0)", "load4(D, 0)",
-        "load4(A, 0.0)", "load4(A)", "x = load4(A, 0)[4]", "x, y = load4(A, 0)",
-        "store4(A, 0, (0.0, 0.0, 0.0, 0.0))", "store4(A, 0, (A[0, 0], A[0, 0]))",
-        "load_words(A, 0)", "load4(A, 0)[0] = 1", "A[0, 0] = load4(A, 0)",
-        "cuda.shared.array(4, float32, alignment=4)",
-        "cuda.shared.array(4, float32, alignment=A.size)",
-    ],
-)  # fmt: skip
-def test_what_the_compiler_refuses(statement: str) -> None:
-    program = as_program(statement, "A, D, F", IMPORT)
-    given = numbers(4, 4), np.zeros(4), np.asfortranarray(numbers(4, 4))
-    assert rejection_codes(program, *given) == ["compile-error"]
-
-
 def test_cost_of_16_bytes_a_lane() -> None:
     body = """
         s = cuda.shared.array(1024, float32, alignment=16)
