@@ -1,10 +1,10 @@
 """Short ways to run a kernel that is given as text; and programs on Numba's own simulator."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -88,24 +88,36 @@ def rejection_codes(program: str, *arguments, grid=1, block=32) -> list[str]:
     return []
 
 
-def on_numbas_simulator(*arguments: str, text: str = "") -> str:
-    """What Python prints with these arguments and this input, in a process of its own.
+# Reads what to launch, and writes all arguments as the launches have left them.
+SIMULATED = """
+import pickle, sys
+import numpy as np
+results = []
+for text, kernel, grid, block, given in pickle.load(sys.stdin.buffer):
+    names = {}
+    exec(text, names)
+    # one record by itself is written only where it is part of an array
+    results.append([np.array([a])[0] if isinstance(a, np.void) else a for a in given])
+    names[kernel][grid, block](*results[-1])
+sys.stdout.buffer.write(pickle.dumps(results))
+"""
 
-    An environment variable chooses the simulator; where Numba has none, the test is skipped.
+
+def on_numbas_simulator(launches: list[tuple[str, str, Any, Any, Any]]) -> list[Any]:
+    """What Numba's simulator leaves in the arguments of launches: text, kernel, grid, block, these.
+
+    All in one process, which starts slowly: an environment variable chooses the simulator. Where
+    Numba has none, the test is skipped.
     """
-    root = Path(__file__).parents[2]
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
-        [sys.executable, *arguments],
-        env=os.environ | {
-            "NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore",
-            "PYTHONPATH": os.pathsep.join((str(root), str(root / "tests"))),
-        },
-        input=text, capture_output=True, text=True, timeout=1500, cwd=Path(__file__).parent,
+        [sys.executable, "-c", SIMULATED], input=pickle.dumps(launches), env=environment,
+        capture_output=True, timeout=1500,
     )  # fmt: skip
-    if "No module named 'numba.cuda" in done.stderr:
+    if b"No module named 'numba.cuda" in done.stderr:
         pytest.skip("this Numba has no simulator")
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    return pickle.loads(done.stdout)
 
 
 def some_or_many(some: int, many: int, few: int = 0) -> list[Any]:

@@ -1,15 +1,11 @@
 """Programs that both the emulator and Numba's own simulator run, and their arguments.
 
-Run as a script under NUMBA_ENABLE_CUDASIM=1 it writes the simulator's results into a file; the
-test compares them with the emulator's. The simulator knows no types (a Python int is a Python
-int there), so only programs whose values agree in both worlds stand here.
+The simulator knows no types (a Python int is a Python int there), so only programs whose values
+agree in both worlds stand here.
 """
 
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from stored_answers import right_answers
@@ -140,8 +136,7 @@ WAITING = {
 SMALL |= WAITING
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A program, the name of its kernel, its launch and its arguments, the output last.
 
     `apart` is how far the two results may be apart: nothing, if they are no INEXACT ones.
@@ -209,20 +204,3 @@ def _exercise(name: str, style: str, text: str) -> Case:
         given.pop("BLOCK", None)
     launch = exercise.launch(problem.covered(shape), given)
     return Case(label, text, name, launch.grid, launch.block, (*inputs, out), apart)
-
-
-def run_in_simulator(results: Path, which: str) -> None:
-    """Run programs on Numba's simulator, and save the outputs."""
-    outputs = {}
-    for case in cases(which):
-        namespace: dict[str, Any] = {}
-        # It has no barrier of a warp either. A block's does more; all threads here come to it.
-        text = case.text.replace("cuda.syncwarp()", "cuda.syncthreads()")
-        exec(compile(text, case.name, "exec"), namespace)
-        namespace[case.kernel][case.grid, case.block](*case.arguments)
-        outputs[case.name] = case.arguments[-1]
-    np.savez(results, **outputs)
-
-
-if __name__ == "__main__":
-    run_in_simulator(Path(sys.argv[1]), sys.argv[2])

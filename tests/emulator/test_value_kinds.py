@@ -2,7 +2,6 @@
 
 import enum
 import math
-import pickle
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -18,25 +17,25 @@ from course_lib.emulator.launch import SCHEDULES
 
 
 @pytest.fixture(scope="module")
-def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    """What the arguments hold after Numba's simulator has run; one process, it starts slowly."""
-    results = tmp_path_factory.mktemp("simulator") / "results.pickle"
-    on_numbas_simulator("value_kinds_programs.py", str(results))
-    found: dict[str, dict[str, Any]] = pickle.loads(results.read_bytes())
-    return found
+def simulated() -> list[list[Any]]:
+    """What the arguments hold after Numba's simulator has run."""
+    return on_numbas_simulator([
+        (each.text, "kernel", each.grid, each.block, [*each.arguments().values()])
+        for each in PROGRAMS.values()
+    ])  # fmt: skip
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_same_as_the_simulator(simulated: dict[str, dict[str, Any]], schedule: str) -> None:
-    for name, program in PROGRAMS.items():
+def test_same_as_the_simulator(simulated: list[list[Any]], schedule: str) -> None:
+    for (name, program), theirs in zip(PROGRAMS.items(), simulated, strict=True):
         arguments = program.arguments()
         kernel = load_program(program.text).kernel("kernel")
         profile = emulate(kernel, schedule=schedule)[program.grid, program.block](
             *arguments.values()
         )
         assert not [each for each in profile.findings if each.severity == "error"], name
-        for key, expected in simulated[name].items():
-            assert close(arguments[key], expected), (name, key, arguments[key], expected)
+        for (key, found), expected in zip(arguments.items(), theirs, strict=True):
+            assert close(found, expected), (name, key, found, expected)
 
 
 def close(found: Any, expected: Any) -> bool:
