@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator_helpers import on_numbas_simulator, refusal, run_clean
+from emulator_helpers import (
+    as_program,
+    codes,
+    line_of,
+    on_numbas_simulator,
+    refusal,
+    run,
+    run_clean,
+)
 from every_case import every_case
 from value_kinds_programs import PROGRAMS
 
@@ -46,12 +54,7 @@ def close(found: Any, expected: Any) -> bool:
     return bool(np.allclose(found, expected, rtol=1e-5, atol=1e-7, equal_nan=True))
 
 
-COPY = """\
-import numpy as np
-from numba import cuda
-
-@cuda.jit
-def kernel(a, b):
+COPY = """
     s = cuda.shared.array(32, KIND)
     t = cuda.threadIdx.x
     if t < a.size:
@@ -74,7 +77,7 @@ def test_records_are_copied_whole(schedule: str, align: bool) -> None:
     a["x"], a["p"]["m"] = rng.normal(size=19), rng.integers(-9, 9, 19)
     a["p"]["c"] = rng.normal(size=(19, 2)) * 1j
     a["many"]["m"] = rng.integers(-9, 9, (19, 2, 2))
-    kernel = kernel_with(COPY, KIND=kind)
+    kernel = kernel_of(COPY, "a, b", KIND=kind)
     profile = emulate(kernel, schedule=schedule)[1, 32](a, b)
     assert not profile.findings
     expected = a[::-1].copy()
@@ -82,17 +85,16 @@ def test_records_are_copied_whole(schedule: str, align: bool) -> None:
     assert close(b, expected)
 
 
-def kernel_with(text: str, **names: Any) -> Any:
-    """The kernel of a text that may use these objects."""
-    kernel = load_program(text).kernel("kernel")
+def kernel_of(body: str, parameters: str, before: str = "", **names: Any) -> Any:
+    """A kernel with this body that may use these objects."""
+    kernel = load_program(as_program(body, parameters, before)).kernel("kernel")
     return replace(kernel, namespace={**kernel.namespace, **names})
 
 
 def test_a_field_is_counted_at_its_own_bytes() -> None:
     """Records of 20 bytes: 32 lanes' x lie in 20 sectors, at 4 bytes a lane."""
     kind = np.dtype([("w", np.float32), ("x", np.float32), ("v", np.float32, (3,))])
-    text = "from numba import cuda\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
-    kernel = kernel_with(text + "    out[i] = a[i].x\n    a[i].v[2] = 1\n")
+    kernel = kernel_of("i = cuda.grid(1)\nout[i] = a[i].x\na[i].v[2] = 1", "a, out")
     a = np.zeros(32, kind)
     profile = emulate(kernel, trace=True)[1, 32](a, np.zeros(32, np.float32))
     first = profile.trace[0]
@@ -106,14 +108,14 @@ def test_a_field_is_counted_at_its_own_bytes() -> None:
 
 RACING = {
     "one field of one record": ("s[0].x = t", True),
-    "two fields of one record": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0].y = 2",
+    "two fields of one record": ("if t == 0:\n    s[0].x = 1\nelse:\n    s[0].y = 2",
         False),
-    "a field and the whole": ("if t == 0:\n        s[0].x = 1\n    else:\n        s[0] = a[t]",
+    "a field and the whole": ("if t == 0:\n    s[0].x = 1\nelse:\n    s[0] = a[t]",
         True),
     "elements of one field": ("s[0].v[t] = 1", False),
     "one element of one field": ("s[0].v[t // 2] = t", True),
     "a record each": ("s[t] = a[t]", False),
-    "real and imaginary parts": ("z.real[0] = 1\n    z.imag[0] = 2", True),
+    "real and imaginary parts": ("z.real[0] = 1\nz.imag[0] = 2", True),
 }  # fmt: skip
 
 
@@ -121,45 +123,38 @@ RACING = {
 def test_races_are_found_field_by_field(where: str) -> None:
     kind = np.dtype([("x", np.float32), ("y", np.int8), ("v", np.int16, (2,))])
     for name, (body, races) in RACING.items():
-        text = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(a, g):\n"
-        text += "    t = cuda.threadIdx.x\n    z = cuda.shared.array(2, np.complex64)\n    s = "
-        text += "cuda.shared.array(2, KIND)\n" if where == "shared" else "g\n"
-        a, g = np.zeros(2, kind), np.zeros(2, kind)
-        profile = emulate(kernel_with(f"{text}    {body}\n", KIND=kind))[1, 2](a, g)
+        start = "t = cuda.threadIdx.x\nz = cuda.shared.array(2, np.complex64)\n"
+        start += "s = cuda.shared.array(2, KIND)\n" if where == "shared" else "s = g\n"
+        kernel = kernel_of(start + body, "a, g", KIND=kind)
+        profile = emulate(kernel)[1, 2](np.zeros(2, kind), np.zeros(2, kind))
         found = [each.code for each in profile.findings if each.code.startswith("race")]
         assert bool(found) == races, (name, profile.findings)
 
 
 def test_outside_and_unwritten_fields_are_named() -> None:
     kind = np.dtype([("x", np.float32), ("v", np.int16, (2,))])
-    text = "from numba import cuda\nimport numpy as np\n@cuda.jit\ndef kernel(a):\n"
-    text += "    s = cuda.shared.array(2, KIND)\n    s[0].x = 1\n    s[0].v[0] = 1\n"
-    text += "    a[0].v[1] = s[0].v[1]\n    a[3].x = s[0].x\n    a[0].v[2] = 1\n    a[4].v[1] = 1\n"
+    body = "s = cuda.shared.array(2, KIND)\ns[0].x = 1\ns[0].v[0] = 1\n"
+    body += "a[0].v[1] = s[0].v[1]\na[3].x = s[0].x\na[0].v[2] = 1\na[4].v[1] = 1"
     a = np.zeros(3, kind)
-    profile = emulate(kernel_with(text, KIND=kind))[1, 1](a)
-    found = {each.line: (each.code, each.message) for each in profile.findings}
-    assert found[8][0] == "uninitialised-read" and "s[0].v[1]" in found[8][1]
-    assert found[9][0] == "out-of-bounds-write" and found[10][0] == "out-of-bounds-write"
-    assert found[11][0] == "out-of-bounds-read"  # of the record that is looked up there
+    profile = emulate(kernel_of(body, "a", KIND=kind))[1, 1](a)
+    first = line_of(as_program(body, "a"), "s[0].v[0] = 1")
+    found = [(each.line - first, each.code) for each in profile.findings if each.line]
+    # the last is of the record that is looked up there
+    codes = "uninitialised-read", *["out-of-bounds-write"] * 2, "out-of-bounds-read"
+    assert sorted(found) == [*enumerate(codes, 1)]
+    assert any("s[0].v[1]" in each.message for each in profile.findings)
     assert a["v"].tolist()[1:] == [[0, 0], [0, 0]]
 
 
 def test_a_division_by_a_complex_zero_ends_the_thread() -> None:
     """Numba raises there, where floats give infinity; under debug=True it is told."""
-    text = "from numba import cuda\n@cuda.jit\ndef kernel(a, out):\n    i = cuda.grid(1)\n"
-    text += "    z = 1 / a[i]\n    out[i] = 1 + z.real\n"
+    kernel = kernel_of("i = cuda.grid(1)\nz = 1 / a[i]\nout[i] = 1 + z.real", "a, out")
     a, out = np.array([1, 0, 2j]), np.zeros(3)
-    assert not emulate(kernel_with(text))[1, 3](a, out).findings
+    assert not emulate(kernel)[1, 3](a, out).findings
     assert out.tolist() == [2, 0, 1]
 
 
-LIBDEVICE = """\
-import numpy as np
-from numba import cuda
-from numba.cuda import libdevice
-
-@cuda.jit
-def kernel(x, out):
+LIBDEVICE = """
     i = cuda.grid(1)
     if i < x.size:
         v = x[i]
@@ -180,7 +175,8 @@ def kernel(x, out):
 def test_libdevice_computes_what_its_names_say() -> None:
     x = np.linspace(0.25, 3, 40, dtype=np.float32)
     out = np.zeros((8, 40))
-    profile = emulate(kernel_with(LIBDEVICE))[2, 32](x, out)
+    kernel = kernel_of(LIBDEVICE, "x, out", "from numba.cuda import libdevice")
+    profile = emulate(kernel)[2, 32](x, out)
     assert not profile.findings
     wide = x.astype(np.float64)
     parts, rests = [math.frexp(v) for v in wide], [math.modf(v) for v in wide]
@@ -199,11 +195,10 @@ def test_remainders_of_ieee() -> None:
     """`math.remainder` at its edges: ties, signs, subnormal and huge numbers."""
     edges = [0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 5e-324, 1.5e-323, 2.5e-308, 1e308, 1.7e308, math.inf]
     pairs = [(s * x, y) for x in edges for y in edges for s in (1, -1)]
-    text = "import math\nfrom numba import cuda\n@cuda.jit\ndef kernel(x, y, out):\n"
-    text += "    i = cuda.grid(1)\n    out[i] = math.remainder(x[i], y[i])\n"
     x, y = map(np.array, zip(*pairs, strict=True))
     out = np.zeros(len(pairs))
-    emulate(kernel_with(text))[1, len(pairs)](x, y, out)
+    body = "i = cuda.grid(1)\nout[i] = math.remainder(x[i], y[i])"
+    run(body, 1, len(pairs), x, y, out, parameters="x, y, out")
     for (one, other), found in zip(pairs, out, strict=True):
         try:
             expected = math.remainder(one, other)
@@ -225,24 +220,21 @@ VIEWS = {
 
 @every_case("body, code", VIEWS.values(), ids=VIEWS)
 def test_views_that_do_not_fit(body: str, code: str) -> None:
-    text = "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef kernel(y):\n"
-    profile = emulate(kernel_with(text + f"    {body}\n"))[1, 1](np.zeros(8, np.int8))
-    assert [each.code for each in profile.findings if each.severity == "error"] == [code]
+    assert codes(run(body, 1, 1, np.zeros(8, np.int8), parameters="y")) == [code]
 
 
 def test_a_race_between_elements_of_two_sizes() -> None:
-    text = "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef kernel(y):\n"
-    text += "    i = cuda.grid(1)\n    y.view(np.int32)[i] = i\n    y[(4 * i + 7) % 8] = 1\n"
-    profile = emulate(kernel_with(text))[1, 2](np.zeros(8, np.int8))
+    body = "i = cuda.grid(1)\ny.view(np.int32)[i] = i\ny[(4 * i + 7) % 8] = 1"
+    profile = run(body, 1, 2, np.zeros(8, np.int8), parameters="y")
     assert {each.code for each in profile.findings} == {"race-write-after-write"}
 
 
 def test_an_array_into_a_field_is_only_unsupported() -> None:
     """Numba may come to copy it; today it does so with the field in square brackets."""
     record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
-    text = "from numba import cuda\n@cuda.jit\ndef kernel(r, a):\n    r[0].v = a\n"
-    found = refusal(kernel_with(text), np.zeros(3, record), np.zeros(2, np.float32))
-    assert (found.code, found.line) == ("unsupported", 4) and found.hint
+    program = as_program("r[0].v = a", "r, a")
+    found = refusal(program, np.zeros(3, record), np.zeros(2, np.float32))
+    assert (found.code, found.line) == ("unsupported", line_of(program, "r[0].v")) and found.hint
 
 
 RECORD = np.dtype([("x", np.float32), ("n", np.int32)])
@@ -297,26 +289,14 @@ def test_arguments_by_name_and_operators_wait_for_a_barrier(body: str) -> None:
     assert out.tolist() == [2 * i + (1 if "by=" in body else 0) for i in range(4)]
 
 
-def beside_complex(out, r):
-    out[0] = Size.large * 1j
-
-
-def equal_to_complex(out, r):
-    out[0] = Size.large == out[1]
-
-
-def part_of_a_member(out, r):
-    out[0] = Size.large.real
-
-
-def into_a_field(out, r):
-    r[0].x = Size.large
-
-
 # Numba's compiler refuses all of these.
-@every_case("kernel", [beside_complex, equal_to_complex, part_of_a_member, into_a_field])
-def test_members_are_no_numbers_beside_other_values(kernel: object) -> None:
-    assert refusal(kernel, np.ones(2, np.complex128), np.zeros(1, RECORD)).code == "compile-error"
+@every_case("body", [
+    "out[0] = Size.large * 1j", "out[0] = Size.large == out[1]", "out[0] = Size.large.real",
+    "r[0].x = Size.large",
+])  # fmt: skip
+def test_members_are_no_numbers_beside_other_values(body: str) -> None:
+    arrays = np.ones(2, np.complex128), np.zeros(1, RECORD)
+    assert refusal(kernel_of(body, "out, r", Size=Size), *arrays).code == "compile-error"
 
 
 EXACT = {
