@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,12 @@ def launch(program: str, grid, block, *arguments, shared_bytes: int = 0, **optio
 def run(body: str, grid, block, *arguments, parameters: str = "out", before: str = "", **options):
     """Emulate the body of a kernel."""
     return launch(as_program(body, parameters, before), grid, block, *arguments, **options)
+
+
+def kernel_of(body: str, parameters: str, before: str = "", **names: Any) -> Any:
+    """A kernel with this body that may use these objects."""
+    kernel = load_program(as_program(body, parameters, before)).kernel("kernel")
+    return replace(kernel, namespace={**kernel.namespace, **names})
 
 
 def run_clean(body: str, grid, block, *arguments, **options) -> Profile:

@@ -1,12 +1,13 @@
 """What stands around a kernel means what Python would make of it, without running it."""
 
 import enum
+import os
 import textwrap
 import types
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, refusal, rejection_codes, run, run_clean
+from emulator_helpers import as_program, codes, kernel_of, refusal, rejection_codes, run, run_clean
 from every_case import every_case
 from numba import cuda
 
@@ -41,19 +42,17 @@ def test_other_arrays_are_no_constants(text: str) -> None:
     assert refusal(program, np.zeros(1)).code == "unsupported"
 
 
-RECORDS = np.array([(1.5, 2), (3.5, 4)], [("x", np.float32), ("n", np.int64)])
-
-
-@cuda.jit
-def reads_records(out):
-    table = cuda.const.array_like(RECORDS)
-    i = cuda.threadIdx.x
-    out[i] = table[i]["x"] + RECORDS[i].n + RECORDS.n[1] + len(table)
-
-
 def test_an_array_of_records_from_outside_is_a_constant() -> None:
+    records = np.array([(1.5, 2), (3.5, 4)], [("x", np.float32), ("n", np.int64)])
+
+    @cuda.jit
+    def kernel(out):
+        table = cuda.const.array_like(records)
+        i = cuda.threadIdx.x
+        out[i] = table[i]["x"] + records[i].n + records.n[1] + len(table)
+
     out = np.zeros(2)
-    assert not emulate(reads_records)[1, 2](out).findings
+    assert not emulate(kernel)[1, 2](out).findings
     assert out.tolist() == [1.5 + 2 + 4 + 2, 3.5 + 4 + 4 + 2]
 
 
@@ -243,24 +242,17 @@ def test_the_emulator_computes_what_python_computes(body, given) -> None:
     assert out.tolist() == in_python(body, given).tolist()
 
 
-def no_such_member(out):
-    out[0] = Color.purple == Color.red
-
-
-def different_enumerations(out, given):
-    out[0] = given == Color.red
-
-
 class Other(enum.Enum):
     red = 1
 
 
 def test_what_is_no_member_is_refused() -> None:
-    for body, rest, code in [
-        (no_such_member, (), "compile-error"),
-        (different_enumerations, (Other.red,), "unsupported"),
+    for body, given, code in [
+        ("out[0] = Color.purple == Color.red", 0, "compile-error"),
+        ("out[0] = given == Color.red", Other.red, "unsupported"),
     ]:
-        assert refusal(body, np.zeros(1), *rest).code == code
+        kernel = kernel_of(body, "out, given", Color=Color)
+        assert refusal(kernel, np.zeros(1), given).code == code
 
 
 class Mode(enum.IntEnum):
@@ -294,17 +286,10 @@ def test_identity_of_numbers_is_of_value_and_type(one, other, expected) -> None:
     assert out.tolist() == expected
 
 
-@cuda.jit(device=True)
-def the_same(one, other):
-    return one is other
-
-
-def in_a_function(out, one, other):
-    out[0] = the_same(one, other)
-
-
 def test_a_function_does_not_know_members() -> None:
-    assert refusal(in_a_function, np.zeros(1), Size.small, Mode.little).code == "unsupported"
+    before = "@cuda.jit(device=True)\ndef the_same(one, other):\n    return one is other\n"
+    program = as_program("out[0] = the_same(one, other)", "out, one, other", before)
+    assert refusal(program, np.zeros(1), Size.small, Mode.little).code == "unsupported"
 
 
 def _of_one_name(*functions: str, **values: object) -> types.ModuleType:
@@ -315,11 +300,11 @@ def _of_one_name(*functions: str, **values: object) -> types.ModuleType:
 
 
 @cuda.jit(device=True)
-def _doubled(x):  # type: ignore[no-untyped-def]
+def _doubled(x):
     return 2 * x
 
 
-def _undecorated(x):  # type: ignore[no-untyped-def]
+def _undecorated(x):
     return x
 
 
@@ -331,7 +316,7 @@ helpers = _of_one_name(
 
 
 @cuda.jit
-def uses_a_module(out):  # type: ignore[no-untyped-def]
+def uses_a_module(out):
     shared = cuda.shared.array(helpers.TILE, helpers.deeper.kind)
     i = cuda.threadIdx.x
     shared[i] = helpers.doubled(i) + helpers.LIMIT
@@ -345,28 +330,21 @@ def test_functions_and_constants_of_a_module_of_ones_own() -> None:
     assert out.tolist() == [2 * i + 0.5 + 4 + 5 + 4 for i in range(4)]
 
 
-@cuda.jit
-def lacks_a_name(out):  # type: ignore[no-untyped-def]
-    out[0] = helpers.nothing
+def test_what_a_module_does_not_have() -> None:
+    """One's own lacks a name, or has it for a plain function; Python's own stay out."""
 
+    def lacks_a_name(out):
+        out[0] = helpers.nothing
 
-@cuda.jit
-def calls_what_is_plain(out):  # type: ignore[no-untyped-def]
-    out[0] = helpers.plain(1)
+    def calls_what_is_plain(out):
+        out[0] = helpers.plain(1)
 
-
-@every_case("kernel", [lacks_a_name, calls_what_is_plain])
-def test_what_a_module_of_ones_own_does_not_have(kernel: object) -> None:
-    assert refusal(kernel, np.zeros(1)).code == "compile-error"
-
-
-def test_pythons_own_modules_stay_out() -> None:
-    import os
-
-    def kernel(out):  # type: ignore[no-untyped-def]
+    def calls_pythons_own(out):
         out[0] = os.getpid()
 
-    assert refusal(cuda.jit(kernel), np.zeros(1)).code == "not-allowed"
+    kernels = lacks_a_name, calls_what_is_plain, calls_pythons_own
+    found = [refusal(cuda.jit(each), np.zeros(1)).code for each in kernels]
+    assert found == ["compile-error", "compile-error", "not-allowed"]
 
 
 UNPACKED = {

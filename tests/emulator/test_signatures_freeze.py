@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, launch, refusal, rejection_codes
+from emulator_helpers import as_program, kernel_of, launch, refusal, rejection_codes
 from every_case import every_case
 from numba import cuda
 
@@ -86,37 +86,20 @@ def test_a_function_in_another_language_is_refused_as_such() -> None:
     assert "device=True" in found.hint
 
 
-TILE, NUMBER = np.int64(4), 4
+SHAPES = {
+    "cuda.local.array(TILE, np.float32)[0]": "TILE",
+    "cuda.shared.array((NUMBER, TILE), np.float32)[0, 0]": "TILE",
+    "cuda.shared.array(size, np.float32)[0]": "",
+}
 
 
-@cuda.jit
-def of_a_number(out):
-    rows = cuda.local.array(TILE, np.float32)
-    out[0] = rows[0]
-
-
-@cuda.jit
-def of_two(out):
-    rows = cuda.shared.array((NUMBER, TILE), np.float32)
-    out[0] = rows[0, 0]
-
-
-@cuda.jit
-def of_a_variable(out):
-    size = out.size
-    rows = cuda.shared.array(size, np.float32)
-    out[0] = rows[0]
-
-
-SHAPES = {of_a_number: "TILE", of_two: "TILE", of_a_variable: ""}
-
-
-@every_case("kernel", SHAPES)
-def test_a_shape_from_numpy_is_called_so(kernel: Any) -> None:
+@every_case("array", SHAPES)
+def test_a_shape_from_numpy_is_called_so(array: str) -> None:
     """Numba takes no NumPy number for a constant where it needs one."""
+    kernel = kernel_of(f"size = out.size\nout[0] = {array}", "out", TILE=np.int64(4), NUMBER=4)
     found = refusal(kernel, np.zeros(1, np.float32))
     assert found.code == "compile-error" and "needs a shape that is constant" in found.message
-    name = SHAPES[kernel]
+    name = SHAPES[array]
     is_numpys = f"{name} is a NumPy number, but Numba needs a Python number here. Write int({name})"
     assert found.hint.startswith(is_numpys) if name else not found.hint
 
@@ -291,7 +274,7 @@ STRANGERS = {
 }
 
 
-@pytest.mark.parametrize("name", STRANGERS)
+@every_case("name", STRANGERS)
 def test_what_cannot_come_from_outside(name: str) -> None:
     stranger, code = STRANGERS[name]
 

@@ -2,7 +2,6 @@
 
 import enum
 import math
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from emulator_helpers import (
     as_program,
     codes,
+    kernel_of,
     line_of,
     on_numbas_simulator,
     refusal,
@@ -83,12 +83,6 @@ def test_records_are_copied_whole(schedule: str, align: bool) -> None:
     expected = a[::-1].copy()
     expected["p"][1::2] = a["p"][0]
     assert close(b, expected)
-
-
-def kernel_of(body: str, parameters: str, before: str = "", **names: Any) -> Any:
-    """A kernel with this body that may use these objects."""
-    kernel = load_program(as_program(body, parameters, before)).kernel("kernel")
-    return replace(kernel, namespace={**kernel.namespace, **names})
 
 
 def test_a_field_is_counted_at_its_own_bytes() -> None:
