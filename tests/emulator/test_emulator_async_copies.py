@@ -99,25 +99,6 @@ def test_a_copy_outside_a_closed_group_is_waited_for_in_vain() -> None:
     assert "not in a closed group" in str(facts_of(profile.errors[0].message)["lacks"])
 
 
-@pytest.mark.parametrize(("statement", "code"), [
-    ("s[4 * i] = float32(0)", "race-write-after-write"),
-    ("cp_async16(s, 4 * i, A, 0)", "race-write-after-write"),
-    ("x = s[4 * i + 2]", "race-read-after-write"),
-    ("x = load4(s, 4 * i)[0]", "race-read-after-write"),
-])  # fmt: skip
-def test_touching_a_cell_under_way(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array(128, float32, alignment=16)
-        i = cuda.threadIdx.x
-        cp_async16(s, 4 * i, A, 4 * i)
-        cp_async_commit()
-        {statement}
-        cp_async_wait(0)
-    """
-    A = np.zeros(128, np.float32)
-    assert codes(run(body, 1, 32, A, parameters="A", before=IMPORT)) == [code]
-
-
 # A double buffer as in the rungs; `barrier` may be left out.
 PIPELINE = """
     s = cuda.shared.array((2, 256), float32, alignment=16)
@@ -181,24 +162,6 @@ def test_any_subset_of_threads_and_validity(dtype, blocks, seed, schedule):
     cells = np.full((64, size), 7, dtype)
     cells[order[on]] = np.where(valid[on, None], A.reshape(64, size)[on], 0)
     assert np.array_equal(out, np.tile(cells.reshape(-1), (blocks, 1)))
-
-
-@pytest.mark.parametrize(("statement", "code"), [
-    ("cp_async16(s, 4 * i, A, 4 * i + 4)", "out-of-bounds-read"),
-    ("cp_async16(s, 4 * i + 4, A, 4 * i)", "out-of-bounds-write"),
-    ("cp_async16(s, 4 * i, A, 2 * i)", "wrong-index"),
-    ("cp_async16(s, i, A, 4 * i)", "wrong-index"),
-    ("cp_async16(loose, 4 * i, A, 4 * i)", "wrong-index"),
-])  # fmt: skip
-def test_faults_of_copies(statement: str, code: str) -> None:
-    body = f"""
-        loose = cuda.shared.array(128, float32)
-        s = cuda.shared.array(128, float32, alignment=16)
-        i = cuda.threadIdx.x
-        {statement}
-    """
-    A = np.zeros(128, np.float32)
-    assert codes(run(body, 1, 32, A, parameters="A", before=IMPORT))[:1] == [code]
 
 
 def test_copies_of_one_element_transpose_on_the_way() -> None:

@@ -228,25 +228,6 @@ def test_wavefronts_of_ldmatrix(wide: int, conflicts: int) -> None:
     assert fetch.shared_load_wavefronts == 4 + conflicts
 
 
-@pytest.mark.parametrize(("statement", "code"), [
-    ("words = ldmatrix_x4(s, 8 * i + 8)", "out-of-bounds-read"),
-    ("words = ldmatrix_x4(s, 4 * i)", "wrong-index"),
-    ("words = ldmatrix_x4(loose, 8 * i)", "wrong-index"),
-])  # fmt: skip
-def test_faults_of_ldmatrix(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array((32, 8), np.uint16, alignment=16)
-        loose = cuda.shared.array((32, 8), np.uint16)
-        i = cuda.threadIdx.x
-        for k in range(8):
-            s[i, k] = i
-            loose[i, k] = i
-        cuda.syncthreads()
-        {statement}
-    """
-    assert codes(run(body, 1, 32, np.zeros(1), before=IMPORT)) == [code]
-
-
 IN_PARTS = """
     s = cuda.shared.array((64, 8), np.uint16, alignment=16)
     i = cuda.threadIdx.x

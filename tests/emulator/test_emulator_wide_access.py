@@ -81,27 +81,6 @@ def test_words_of_16_bit_numbers() -> None:
     assert C.tolist() == [0, 1, 1, 0]
 
 
-@every_case(("statement", "code"), [
-    ("x = load4(A, 4 * (i % 8) + 1)[0]", "wrong-index"),
-    ("x = load4(A, 4 * i + 4)[0]", "out-of-bounds-read"),
-    ("x = load4(A, 4 * i - 4)[0]", "out-of-bounds-read"),
-    ("store4(A, 4 * i + 8, (one, one, one, one))", "out-of-bounds-write"),
-    ("store4(A, 2 * i, (one, one, one, one))", "wrong-index"),
-    ("x = load4(A[1:], 4 * (i % 8))[0]", "wrong-index"),
-    ("x = load4(A[4:], 4 * i)[0]", "out-of-bounds-read"),
-    ("x = load4(cuda.shared.array(128, float32), 4 * i)[0]", "wrong-index"),
-    ("store2(A, i, (one, one))", "wrong-index"),
-    ("store4(A, 4 * (i // 2), (one, one, one, one))", "race-write-after-write"),
-])  # fmt: skip
-def test_faults(statement: str, code: str) -> None:
-    body = f"i = cuda.threadIdx.x\none = float32(1)\n{statement}"
-    program = as_program(body, "A", IMPORT)
-    A = numbers(128)
-    profile = launch(program, 1, 32, A)
-    assert codes(profile) == [code]
-    assert profile.findings[0].line == line_of(program, statement)
-
-
 def test_the_last_four_of_an_odd_length() -> None:
     profile = run("x = load4(A, 4)[0]", 1, 1, numbers(7), parameters="A", before=IMPORT)
     assert codes(profile) == ["out-of-bounds-read"]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from emulator_helpers import (
     as_program,
-    codes,
     kernel_of,
     line_of,
     on_numbas_simulator,
@@ -200,21 +199,6 @@ def test_remainders_of_ieee() -> None:
             expected = math.nan
         assert np.array_equal(found, expected, equal_nan=True), (one, other)
         assert np.signbit(found) == np.signbit(expected) or math.isnan(found), (one, other)
-
-
-VIEWS = {
-    "a part of a number": ("y[:7].view(np.int32)[0] = 1", "raised-exception"),
-    "beside a number's place": ("y[1:5].view(np.int32)[0] = 1", "raised-exception"),
-    "another number of elements": ("y.reshape(3, 2)[0, 0] = 1", "raised-exception"),
-    "two open lengths": ("y.reshape(-1, -1)[0, 0] = 1", "raised-exception"),
-    "outside": ("y.reshape(2, -1)[1, 4] = 1", "out-of-bounds-write"),
-    "wider, outside": ("y.view(np.int32)[2] = 1", "out-of-bounds-write"),
-}
-
-
-@every_case("body, code", VIEWS.values(), ids=VIEWS)
-def test_views_that_do_not_fit(body: str, code: str) -> None:
-    assert codes(run(body, 1, 1, np.zeros(8, np.int8), parameters="y")) == [code]
 
 
 def test_a_race_between_elements_of_two_sizes() -> None:

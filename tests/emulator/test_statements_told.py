@@ -1,6 +1,6 @@
-"""What Numba refuses, and what the emulator alone does not know, by what it is about: each is told.
+"""What Numba refuses, what the emulator alone does not know, and what is wrong when it runs.
 
-Each was tried with Numba's compiler (numba-cuda 0.30).
+What is refused was tried with Numba's compiler (numba-cuda 0.30).
 """
 
 import textwrap
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from emulator_helpers import as_program, refusal
+from emulator_helpers import as_program, codes, launch, refusal
 from every_case import every_case
 
 IMPORT = "from course_lib.intrinsics import *"
@@ -38,8 +38,8 @@ def g(n):
 """
 
 
-class Refused(NamedTuple):
-    """Statements by the code that each is refused with, and the kernel around each."""
+class Told(NamedTuple):
+    """Statements by the code that each is told, and the kernel around each."""
 
     parameters: str
     arguments: Callable[[], tuple[Any, ...]]
@@ -53,7 +53,7 @@ def some() -> tuple[Any, ...]:
 
 
 REFUSED = {
-    "statements": Refused("out", some, {
+    "statements": Told("out", some, {
         "compile-error": [
             "a = np.zeros(4)", "a = [1, 2, 3]\na[0] = 2", "return 5", "a = {1: 2}", "import math",
             "x = out + 1", "x = 'a' + 1", "raise_ = undefined_name", "x = out.nothing",
@@ -82,27 +82,27 @@ REFUSED = {
             "global N\nout[0] = N", "x = [1, 2]\nout[0] = 1", "for x in [1, 2]:\n    out[0] = x",
             "out[0] = out.size in [1, 2]", "x, y = range(2)\nout[0] = x",
             "s = out[::cuda.threadIdx.x + 1]\nout[0] = s[0]"]}),
-    "calls": Refused("out", lambda: (np.zeros(3),), {
+    "calls": Told("out", lambda: (np.zeros(3),), {
         "compile-error": ["f()", "f(1, d=3)", "f(1, a=3)", "f(1, 2, 3, 4)", "three(*out)"],
         "unsupported": ["f(**out)", "max(*(1, 2))"]}, "out[0] = "),
     # One name for two variables: it was silently taken for that of the function that calls.
-    "names with two meanings": Refused("out", lambda: (np.zeros(1),), {"unsupported": [
+    "names with two meanings": Told("out", lambda: (np.zeros(1),), {"unsupported": [
         "y = 2\ndef h(x):\n    return x + y\ndef g(y):\n    return h(1) * y\nout[0] = g(5)",
         "N = 2\ndef h(x):\n    return x + N\nout[0] = use(h, 1, 5)",
         "def h(x):\n    return x + N\nout[0] = use(h, 1, 5)"]}),
-    "shapes": Refused("out", some, {
+    "shapes": Told("out", some, {
         "compile-error": [f"s = cuda.shared.array({shape}, float32)\nout[0] = 1" for shape in (
             "n", "(4, n)", "out.shape[0]", "cuda.blockDim.x", "(SIDE, SIDE + 1)", "int(SIDE)")],
         # by every GPU that has no room for it
         "invalid-launch": ["s = cuda.shared.array((128, 128), float32)\nout[0] = 1"],
     }, "n = out.size\n"),
-    "parts and loops": Refused("out, x", lambda: (np.zeros(3), np.arange(3)), {
+    "parts and loops": Told("out, x", lambda: (np.zeros(3), np.arange(3)), {
         "compile-error": [
             "s = x[..., ...]", "for a in zip(x, 3): out[0] = 1",
             "for a in enumerate(3): out[0] = 1", "for a in enumerate(x, 1.5): out[0] = 1",
             "out[:] = out[:]", "out[0:2] = out", "out[:] = None", "out[:] += 1"],
         "unsupported": ["pairs = zip(x, x)\nfor a, b in pairs: out[0] = 1"]}),
-    "complex numbers, records and vectors": Refused(
+    "complex numbers, records and vectors": Told(
         "out, r, zero",
         lambda: (
             np.zeros(3, np.float32), np.zeros(3, [("x", np.float32), ("v", np.float32, (2,))]),
@@ -117,7 +117,7 @@ REFUSED = {
             "r[0].v = 1", "r.x = 1", "print(r[0])", "r[0].x = 1j", "x = len(r[0])",
             "x = np.sqrt(2.0)", "z.real = 1", "x = zero[0]", "x = zero + 1",
             "cuda.atomic.compare_and_swap(out, 0, 1)"]}, "z = out[0] + 1j\n"),
-    "asynchronous copies": Refused(
+    "asynchronous copies": Told(
         "A, D, H", lambda: (np.zeros((4, 4), np.float32), np.zeros(4), np.zeros(8, np.float16)), {
         "compile-error": [
             "cp_async4(s16, 0, H, 0)", "cp_async16(s, 0, D, 0)", "cp_async16(s, 0, A.T, 0)",
@@ -127,7 +127,7 @@ REFUSED = {
         "unsupported": ["cp_async16(A, 0, A, 0)", "cp_async16(s, 0, s, 0)"],
     }, "s = cuda.shared.array((4, 4), float32, alignment=16)\n"
         "s16 = cuda.shared.array((4, 4), np.float16, alignment=16)\n", IMPORT),
-    "accesses of 16 bytes": Refused(
+    "accesses of 16 bytes": Told(
         "A, D, F", lambda: (
             np.ones((4, 4), np.float32), np.zeros(4), np.ones((4, 4), np.float32, order="F")), {
         "compile-error": [
@@ -137,7 +137,7 @@ REFUSED = {
             "load_words(A, 0)", "load4(A, 0)[0] = 1", "A[0, 0] = load4(A, 0)",
             "cuda.shared.array(4, float32, alignment=4)",
             "cuda.shared.array(4, float32, alignment=A.size)"]}, before=IMPORT),
-    "tensor cores": Refused("out", lambda: (np.zeros(64, np.float32),), {
+    "tensor cores": Told("out", lambda: (np.zeros(64, np.float32),), {
         "compile-error": [
             "acc = mma_m16n8k16_f16(acc, (w, w), (w, w))",
             "acc = mma_m16n8k8_f16(acc, (w, w), (w,))",
@@ -153,17 +153,73 @@ REFUSED = {
 }  # fmt: skip
 
 
-@every_case(("of", "code", "statement"), [
-    (of, code, statement) for of, each in REFUSED.items()
-    for code, statements in each.statements.items() for statement in statements
-])  # fmt: skip
-def test_a_statement(of: str, code: str, statement: str) -> None:
+FAULTY = {
+    "a cell under way": Told("A", lambda: (np.zeros(128, np.float32),), {
+        "race-write-after-write": ["s[4 * i] = float32(0)", "cp_async16(s, 4 * i, A, 0)"],
+        "race-read-after-write": ["x = s[4 * i + 2]", "x = load4(s, 4 * i)[0]"],
+    }, "s = cuda.shared.array(128, float32, alignment=16)\ni = cuda.threadIdx.x\n"
+        "cp_async16(s, 4 * i, A, 4 * i)\ncp_async_commit()\n", IMPORT),
+    "asynchronous copies": Told("A", lambda: (np.zeros(128, np.float32),), {
+        "out-of-bounds-read": ["cp_async16(s, 4 * i, A, 4 * i + 4)"],
+        "out-of-bounds-write": ["cp_async16(s, 4 * i + 4, A, 4 * i)"],
+        "wrong-index": [
+            "cp_async16(s, 4 * i, A, 2 * i)", "cp_async16(s, i, A, 4 * i)",
+            "cp_async16(loose, 4 * i, A, 4 * i)"],
+    }, "s = cuda.shared.array(128, float32, alignment=16)\n"
+        "loose = cuda.shared.array(128, float32)\ni = cuda.threadIdx.x\n", IMPORT),
+    "accesses of 16 bytes": Told("A", lambda: (np.arange(128, dtype=np.float32),), {
+        "wrong-index": [
+            "x = load4(A, 4 * (i % 8) + 1)[0]", "store4(A, 2 * i, (one, one, one, one))",
+            "x = load4(A[1:], 4 * (i % 8))[0]",
+            "x = load4(cuda.shared.array(128, float32), 4 * i)[0]", "store2(A, i, (one, one))"],
+        "out-of-bounds-read": [
+            "x = load4(A, 4 * i + 4)[0]", "x = load4(A, 4 * i - 4)[0]",
+            "x = load4(A[4:], 4 * i)[0]"],
+        "out-of-bounds-write": ["store4(A, 4 * i + 8, (one, one, one, one))"],
+        "race-write-after-write": ["store4(A, 4 * (i // 2), (one, one, one, one))"],
+    }, "i = cuda.threadIdx.x\none = float32(1)\n", IMPORT),
+    "matrices of a warp": Told("out", some, {
+        "out-of-bounds-read": ["words = ldmatrix_x4(s, 8 * i + 8)"],
+        "wrong-index": ["words = ldmatrix_x4(s, 4 * i)", "words = ldmatrix_x4(loose, 8 * i)"],
+    }, "s = cuda.shared.array((32, 8), np.uint16, alignment=16)\n"
+        "loose = cuda.shared.array((32, 8), np.uint16)\ni = cuda.threadIdx.x\n"
+        "for k in range(8):\n    s[i, k] = i\n    loose[i, k] = i\ncuda.syncthreads()\n", IMPORT),
+    "views": Told("y", lambda: (np.zeros(8, np.int8),), {
+        "raised-exception": [
+            "y[:7].view(np.int32)[0] = 1", "y[1:5].view(np.int32)[0] = 1",
+            "y.reshape(3, 2)[0, 0] = 1", "y.reshape(-1, -1)[0, 0] = 1"],
+        "out-of-bounds-write": ["y.reshape(2, -1)[1, 4] = 1", "y.view(np.int32)[2] = 1"],
+    }, "if cuda.threadIdx.x > 0:\n    return\n"),
+}  # fmt: skip
+
+
+def each_of(told: dict[str, Told]) -> list[tuple[str, str, str]]:
+    """Every statement of a table, with its part and its code."""
+    return [
+        (of, code, statement)
+        for of, each in told.items()
+        for code, statements in each.statements.items()
+        for statement in statements
+    ]
+
+
+@every_case(("of", "code", "statement"), each_of(REFUSED))
+def test_a_statement_that_is_refused(of: str, code: str, statement: str) -> None:
     parameters, arguments, _, start, before = REFUSED[of]
     found = refusal(as_program(start + statement, parameters, before), *arguments(), block=32)
     assert (found.code, found.line is not None) == (code, True), found
     assert len(found.message) > 10 and "rejected" not in found.message.lower()
     if of == "statements" and code == "unsupported":
         assert "Numba" not in found.message
+
+
+@every_case(("of", "code", "statement"), each_of(FAULTY))
+def test_a_statement_that_is_wrong_when_it_runs(of: str, code: str, statement: str) -> None:
+    parameters, arguments, _, start, before = FAULTY[of]
+    program = as_program(start + statement, parameters, before)
+    profile = launch(program, 1, 32, *arguments())
+    assert codes(profile) == [code]
+    assert {each.line for each in profile.errors} == {len(program.splitlines())}
 
 
 RECURSION = {
