@@ -8,7 +8,6 @@ import textwrap
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from course_lib.emulator import KernelRejected, Profile, emulate, load_program
@@ -61,15 +60,6 @@ def run_clean(body: str, grid, block, *arguments, **options) -> Profile:
     errors = [f"{each.code}: {each}" for each in profile.findings if each.severity == "error"]
     assert not errors, errors
     return profile
-
-
-def assert_as_in_python(body: str, **arrays: np.ndarray) -> None:
-    """One thread leaves in these arrays what Python leaves in them."""
-    mine, theirs = ({name: each.copy() for name, each in arrays.items()} for _ in range(2))
-    run_clean(body, 1, 1, *mine.values(), parameters=", ".join(mine))
-    exec(textwrap.dedent(body), dict(theirs))
-    for name, found in mine.items():
-        np.testing.assert_array_equal(found, theirs[name], err_msg=f"{name} of {body}")
 
 
 def codes(profile: Profile) -> list[str]:
