@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,14 @@ import numpy as np
 from numba import cuda, float32, float64, int32, int64, uint32, uint64
 
 """
+
+
+def parts_of(file: str) -> dict[str, str]:
+    """Head and text of each part of a file in this folder; a line with `=== ` begins one."""
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    parts = [part.split("\n", 1) for part in text.removeprefix("=== ").split("\n=== ")]
+    assert len(parts) == len(dict(parts))
+    return dict(parts)
 
 
 def as_program(body: str, parameters: str = "out", before: str = "") -> str:

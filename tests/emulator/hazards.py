@@ -18,10 +18,10 @@ import re
 import textwrap
 from ast import literal_eval
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from emulator_helpers import parts_of
 
 from course_lib.emulator import Profile, emulate, load_program
 from course_lib.wording.sentences import facts_of
@@ -99,9 +99,7 @@ def _lines(text: str, twin: bool) -> list[str]:
 def catalogue() -> dict[str, Hazard]:
     """All hazards by family and name."""
     starts, found = {"-": ""}, {}
-    text = Path(__file__).with_name("hazards.txt").read_text(encoding="utf-8")
-    for part in text.removeprefix("=== ").split("\n=== "):
-        head, _, lines = part.partition("\n")
+    for head, lines in parts_of("hazards.txt").items():
         family, *rest = head.split(" / ")
         if not rest:
             starts[family] = lines + "\n"
@@ -109,7 +107,6 @@ def catalogue() -> dict[str, Hazard]:
         name, start, options = rest + ["-", ""][len(rest) - 1 :]
         body, _, before = lines.partition("\n--- before it\n")
         launch = {key: literal_eval(n) for key, n in (each.split("=") for each in options.split())}
-        assert f"{family}-{name}" not in found
         found[f"{family}-{name}"] = Hazard(name, starts[start] + body, before=before, **launch)
     return found
 

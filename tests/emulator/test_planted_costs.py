@@ -4,12 +4,11 @@ import linecache
 import math
 import re
 from ast import literal_eval
-from pathlib import Path
 
 import numpy as np
 import pytest
 from counted_work import counted_calls
-from emulator_helpers import as_program, launch, line_of
+from emulator_helpers import as_program, launch, line_of, parts_of
 from every_case import every_case
 from sampling import few
 
@@ -23,8 +22,7 @@ pytest.importorskip("numba.cuda")
 # were written and marked before anything of them ran, by somebody who had not read the code that
 # finds costs, and no mark was moved afterwards. A head has the name and the parameters, the grid,
 # the block, and what is passed.
-TEXT = Path(__file__).with_name("planted_costs.txt").read_text(encoding="utf-8")
-PLANTED = dict(part.split("\n", 1) for part in TEXT.removeprefix("=== ").split("\n=== "))
+PLANTED = parts_of("planted_costs.txt")
 # The same cost, told at another line than the marked one; the line's text.
 TOLD_ELSEWHERE = {
     "sum_by_one": "if i == 0:",
