@@ -50,17 +50,8 @@ def test_a_permutation_through_shared_and_local_memory(dtype, shape, seed, sched
         store4(mine, uint32(4), load4(s, i * 4))
         store4(out, i * 4, load4(mine, 4))
     """
-    run_clean(
-        body,
-        1,
-        16,
-        order,
-        source,
-        out,
-        parameters="order, A, out",
-        before=IMPORT,
-        schedule=schedule,
-    )
+    program = as_program(body, "order, A, out", IMPORT)
+    assert not launch(program, 1, 16, order, source, out, schedule=schedule).errors
     expected = np.zeros((16, 4), dtype)
     expected[order] = source.reshape(16, 4)
     assert np.array_equal(out.reshape(16, 4), expected)
