@@ -174,11 +174,8 @@ def _endless(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expecte
 
 
 _ANSWERS: dict[str, Callable[[str, Cells, random.Random], tuple[Expected, Cells]]] = {
-    "right": _right,
-    "wrong": _wrong,
-    "missing": _missing,
-    "endless": _endless,
-}
+    "right": _right, "wrong": _wrong, "missing": _missing, "endless": _endless,
+}  # fmt: skip
 
 
 @cache
@@ -230,19 +227,10 @@ def _untidied(cells: Cells, drawn: random.Random) -> Cells:
 
 
 _SCRIBBLES = (
-    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);",
-    "!nvidia-smi",
-    "%pip install numba-cuda",
-    "print(1 +",
-    "x = 3\nx",
-    "help(cuda.grid)",
-    "import os\nos.getcwd()",
-    "",
-)
-
-
-def _as_jupyterlab_saves(notebook: dict[str, Any]) -> bytes:
-    return json.dumps(notebook).encode()
+    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);", "!nvidia-smi",
+    "%pip install numba-cuda", "print(1 +", "x = 3\nx", "help(cuda.grid)",
+    "import os\nos.getcwd()", "",
+)  # fmt: skip
 
 
 def _as_classic_saves(notebook: dict[str, Any]) -> bytes:
@@ -255,7 +243,7 @@ def _as_classic_saves(notebook: dict[str, Any]) -> bytes:
 
 
 _EDITORS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    "JupyterLab": _as_jupyterlab_saves,
+    "JupyterLab": lambda notebook: json.dumps(notebook).encode(),
     "Colab": as_colab_saves,
     "VS Code": as_vscode_saves,
     "classic": _as_classic_saves,

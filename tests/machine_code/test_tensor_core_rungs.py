@@ -39,14 +39,11 @@ SIGNATURES = {
 }
 # Instructions of a trip through the twin's loop, which holds 64 HMMA or 4 HGMMA (nvcc 13.0).
 TWIN_LOOPS = {
-    ("tensor_core_f16", "7.5"): 107,
-    ("tensor_core_f16", "8.0"): 107,
-    ("tensor_core_f16", "9.0"): 104,
-    ("tensor_core_bf16", "8.0"): 115,
-    ("tensor_core_bf16", "9.0"): 116,
-    ("tensor_core_tf32", "8.0"): 139,
+    ("tensor_core_f16", "7.5"): 107, ("tensor_core_f16", "8.0"): 107,
+    ("tensor_core_f16", "9.0"): 104, ("tensor_core_bf16", "8.0"): 115,
+    ("tensor_core_bf16", "9.0"): 116, ("tensor_core_tf32", "8.0"): 139,
     ("tensor_core_tf32", "9.0"): 141,
-}
+}  # fmt: skip
 TRIP = 64
 # What a trip must hold besides: fragments, copies past the registers, 16-byte loads and stores.
 CLAIMS = {
@@ -170,13 +167,9 @@ def test_the_report_on_wgmma_is_of_what_a_gpu_runs(corpus: ModuleType) -> None:
     assert found.share == 1 and found.binds == "tensor cores"
 
 
-@pytest.mark.parametrize(
-    ("name", "cc"),
-    [
-        case if case[1] == "9.0" else pytest.param(*case, marks=pytest.mark.long)
-        for case in TWIN_LOOPS
-    ],
-)
+@pytest.mark.parametrize(("name", "cc"), [
+    case if case[1] == "9.0" else pytest.param(*case, marks=pytest.mark.long) for case in TWIN_LOOPS
+])  # fmt: skip
 def test_twins_are_as_noted(corpus, nvcc, tmp_path, name, cc):
     cubin = tmp_path / "twin.cubin"
     number = cc.replace(".", "")
