@@ -250,12 +250,8 @@ RAISING = {
 
 
 def program(body: str, debug: bool) -> str:
-    from emulator_helpers import as_program
-
     text = as_program(f"i = cuda.threadIdx.x\n{body}\nout[i] = 1", before=DEVICE_EXCEPTIONS)
-    return (
-        text.replace("@cuda.jit\ndef", "@cuda.jit(debug=True, opt=False)\ndef") if debug else text
-    )
+    return text.replace("@cuda.jit\ndef", f"@cuda.jit(debug={debug}, opt={not debug})\ndef")
 
 
 @every_case("name", RAISING)
@@ -273,20 +269,13 @@ def test_a_thread_that_raises_ends(name: str) -> None:
             assert not codes(profile)
 
 
-def test_threads_that_ended_are_missed_at_a_barrier() -> None:
-    body = "if checked(i) < 9:\n    pass\ncuda.syncthreads()"
-    out = np.zeros(6, np.float32)
-    assert codes(launch(program(body, False), 1, 6, out)) == ["barrier-divergence"]
-
-
-def test_what_ended_a_thread_is_told_and_not_that_it_is_missed_at_a_barrier() -> None:
-    ends = {
-        "an item that is not there": ("x = (5, 6)[i]", False, "out-of-bounds-read"),
-        "an exception under debug": ("x = checked(i)", True, "raised-exception"),
-    }
-    for name, (body, debug, code) in ends.items():
-        profile = launch(program(f"{body}\ncuda.syncthreads()", debug), 1, 6, np.zeros(6, "f4"))
-        assert codes(profile) == [code], name
+@every_case(("body", "debug", "code"), [
+    ("x = checked(i)", False, "barrier-divergence"), ("x = checked(i)", True, "raised-exception"),
+    ("x = (5, 6)[i]", False, "out-of-bounds-read"),
+])  # fmt: skip
+def test_a_thread_that_ended_is_missed_at_a_barrier_unless_told(body, debug, code) -> None:
+    profile = launch(program(f"{body}\ncuda.syncthreads()", debug), 1, 6, np.zeros(6, "f4"))
+    assert codes(profile) == [code]
 
 
 @pytest.mark.parametrize("index", ["j", "j + i * 0", "i * 0 - j - 1"])

@@ -4,7 +4,6 @@ import gc
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,32 +100,20 @@ def usual() -> list[dict[str, Any]]:
     return found
 
 
-def one_at_a_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meter, "MAX_QUEUED_LANES", 1)
-    patch.setattr(races, "MAX_WAITING_CELLS", 0)
-
-
-def patterns_of_few_lanes(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meter, "MIN_PATTERN_LANES", 0)
-
-
-def no_pattern(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meter, "MAX_PATTERN_BYTES", 0)
-
-
-def every_group_is_judged(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(RaceDetector, "_written_cells_have_one_thread", lambda self, group: False)
-
-
-CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
-    one_at_a_time, patterns_of_few_lanes, no_pattern, every_group_is_judged,
-]  # fmt: skip
+CHANGES: dict[str, list[tuple[Any, str, Any]]] = {
+    "one at a time": [(meter, "MAX_QUEUED_LANES", 1), (races, "MAX_WAITING_CELLS", 0)],
+    "patterns of few lanes": [(meter, "MIN_PATTERN_LANES", 0)],
+    "no pattern": [(meter, "MAX_PATTERN_BYTES", 0)],
+    "every group is judged": [
+        (RaceDetector, "_written_cells_have_one_thread", lambda self, group: False)],
+}  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_saves_time_changes_nothing(usual, monkeypatch, change):
-    change(monkeypatch)
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_what_saves_time_changes_nothing(usual, monkeypatch, changes):
+    for change in changes:
+        monkeypatch.setattr(*change)
     assert reports() == usual
 
 

@@ -283,23 +283,16 @@ def test_what_a_part_leaves_out_is_still_unwritten() -> None:
     run_clean(body.format(3), 1, 1, np.zeros(1, np.float32))
 
 
-def test_numbers_are_converted_and_tuples_spread() -> None:
-    out = np.zeros(4, np.int8)
-    run_clean("out[:] = 300\nout[1:3] = (2.9, 1.5)", 1, 1, out)
-    assert out.tolist() == [44, 2, 1, 44]
-
-
-def test_a_tuple_of_another_length_raises() -> None:
-    out = np.zeros(4, np.int8)
-    profile = run("out[1:n] = (1, 2)\nout[0] = 1", 1, 1, out, 2, parameters="out, n")
-    assert codes(profile) == ["raised-exception"]
-    assert out.tolist() == [0, 0, 0, 0]
-
-
-def test_a_row_that_does_not_exist_is_no_other_row() -> None:
-    out = np.zeros((2, 3), np.float32)
-    assert codes(run("out[cuda.threadIdx.x] = 1", 1, 3, out)) == ["out-of-bounds-write"]
-    assert out.tolist() == [[1, 1, 1], [1, 1, 1]]
+@every_case(("body", "told", "left"), [
+    # numbers are converted, tuples spread
+    ("out[0] = 300\nout[0, 1:3] = (2.9, 1.5)", [], [[44, 2, 1], [0, 0, 0]]),
+    ("out[0, 1:n] = (1, 2)\nout[0] = 1", ["raised-exception"], [[0, 0, 0], [0, 0, 0]]),
+    ("out[cuda.threadIdx.x + 1] = 1", ["out-of-bounds-write"], [[0, 0, 0], [1, 1, 1]]),
+])  # fmt: skip
+def test_what_is_left_in_rows(body: str, told: list[str], left: list[list[int]]) -> None:
+    out, threads = np.zeros((2, 3), np.int8), 2 if "threadIdx" in body else 1
+    assert codes(run(body, 1, threads, out, 2, parameters="out, n")) == told
+    assert out.tolist() == left
 
 
 BOUND = st.none() | st.integers(-9, 9)
