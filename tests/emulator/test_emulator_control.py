@@ -165,9 +165,8 @@ def _adds(out):
 def on_arrays(body: str) -> tuple[Profile, list[float]]:
     """A launch of four threads, and what they write into C; A counts from 0, and B from 100."""
     A, C = np.arange(16, dtype=np.float32).reshape(4, 4), np.zeros(4, np.float32)
-    return run(
-        f"t = cuda.threadIdx.x\n{body}", 1, 4, A, A + 100, C, parameters="A, B, C"
-    ), C.tolist()
+    body = f"t = cuda.threadIdx.x\n{body}"
+    return run(body, 1, 4, A, A + 100, C, parameters="A, B, C"), C.tolist()
 
 
 @every_case(("body", "expected"), [

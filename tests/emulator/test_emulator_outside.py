@@ -71,10 +71,8 @@ class TestAnIndexFromTheEnd:
         data, out = np.arange(16.0).reshape(4, 4), np.zeros(4)
         body = f"i = cuda.grid(1)\npair = (i, i)\nout[i] = data{axes}"
         run_clean(body, 1, 4, data, out, parameters="data, out")
-        expected = [
-            data[(i, -1)] if axes == "[pair[0], -1]" else eval(f"data{axes}") for i in range(4)
-        ]
-        assert out.tolist() == expected
+        names = ({"data": data, "i": i, "pair": (i, i)} for i in range(4))
+        assert out.tolist() == [eval(f"data{axes}", each) for each in names]
 
     def test_the_same_number_worked_out_is_a_mistake(self) -> None:
         body = "i = cuda.grid(1)\nk = i - 1\nout[i] = data[k, -1]"
@@ -424,8 +422,7 @@ def test_which_arrays_a_function_returns(name: str, options: str) -> None:
     """As Numba has it; a function that is written out where it is called returns any."""
     text, returned = RETURNED[name]
     taken = "b, c = part(out)" if name == "in a tuple" else "b = part(out)"
-    program = as_program(
-        f"{taken}\nout[1] = b[0]", "out", f"@cuda.jit({options})\ndef part(a):\n    {text}\n"
-    )
+    before = f"@cuda.jit({options})\ndef part(a):\n    {text}\n"
+    program = as_program(f"{taken}\nout[1] = b[0]", before=before)
     expected = [] if returned or "inline" in options else ["compile-error"]
     assert rejection_codes(program, np.array([1.0, 2.0]), block=1) == expected

@@ -10,17 +10,15 @@ from sampling import one_in
 from course_lib.emulator import emulate, load_program
 
 NAMED = catalogue()
+
+
 # Every third in the fast set, and of another third the twin.
-CASES = pytest.mark.parametrize("name", one_in(3, NAMED))
-TWINS = pytest.mark.parametrize("name", one_in(3, NAMED, first=1))
-
-
-@CASES
+@pytest.mark.parametrize("name", one_in(3, NAMED))
 def test_named(name: str) -> None:
     assert not faults_of(NAMED[name])
 
 
-@TWINS
+@pytest.mark.parametrize("name", one_in(3, NAMED, first=1))
 def test_twin_is_clean(name: str) -> None:
     assert not faults_of_twin(NAMED[name])
 

@@ -113,11 +113,9 @@ def hand_in(
         kind = drawn.choices(tuple(kinds), tuple(kinds.values()))[0]
         expected[exercise], cells = _ANSWERS[kind](exercise, cells, drawn)
     saved_by = drawn.choice(tuple(_EDITORS))
-    whole = notebook(
-        [{"id": f"cell-{n}", **cell} for n, cell in enumerate(_untidied(cells, drawn))]
-    )
+    cells = [{"id": f"cell-{n}", **cell} for n, cell in enumerate(_untidied(cells, drawn))]
     file = drawn.choice(_FILE_NAMES).format(lesson.stem)
-    (below(submissions, name) / file).write_bytes(_EDITORS[saved_by](whole))
+    (below(submissions, name) / file).write_bytes(_EDITORS[saved_by](notebook(cells)))
     return Student(name, expected, saved_by)
 
 
@@ -199,9 +197,8 @@ def _answered(cells: Cells, exercise: str, text: str, drawn: random.Random) -> C
     """The answer in its cell, or in one of the ways in which students put it elsewhere."""
     place = _place_of(cells, exercise)
     marked = f"# EXERCISE {exercise}\n{text}"
-    how = drawn.choices(
-        ("plain", "earlier-try", "no-marker", "markdown", "timed"), (6, 2, 1, 1, 1)
-    )[0]
+    ways = {"plain": 6, "earlier-try": 2, "no-marker": 1, "markdown": 1, "timed": 1}
+    how = drawn.choices([*ways], [*ways.values()])[0]
     if EXERCISES[exercise].kind.name == "constants" and how == "no-marker":
         how = "plain"  # five numbers have no name to be found by
     if how == "no-marker":
@@ -211,8 +208,7 @@ def _answered(cells: Cells, exercise: str, text: str, drawn: random.Random) -> C
     if how == "markdown":
         return [*cells[:place], markdown(marked), *cells[place + 1 :]]
     if how == "earlier-try":
-        again = code(marked)
-        return [*cells[: place + 1], again, *cells[place + 1 :]]
+        return [*cells[: place + 1], code(marked), *cells[place + 1 :]]
     return _replaced(cells, place, marked)
 
 
