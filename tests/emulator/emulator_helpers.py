@@ -1,16 +1,18 @@
 """Short ways to run a kernel that is given as text; and programs on Numba's own simulator."""
 
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from course_lib.emulator import KernelRejected, Profile, emulate, load_program
+from course_lib.wording.findings import Finding
 
 HEADER = """\
 import math
@@ -18,6 +20,14 @@ import numpy as np
 from numba import cuda, float32, float64, int32, int64, uint32, uint64
 
 """
+
+
+def parts_of(file: str) -> dict[str, str]:
+    """Head and text of each part of a file in this folder; a line with `=== ` begins one."""
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    parts = [part.split("\n", 1) for part in text.removeprefix("=== ").split("\n=== ")]
+    assert len(parts) == len(dict(parts))
+    return dict(parts)
 
 
 def as_program(body: str, parameters: str = "out", before: str = "") -> str:
@@ -47,6 +57,12 @@ def run(body: str, grid, block, *arguments, parameters: str = "out", before: str
     return launch(as_program(body, parameters, before), grid, block, *arguments, **options)
 
 
+def kernel_of(body: str, parameters: str, before: str = "", **names: Any) -> Any:
+    """A kernel with this body that may use these objects."""
+    kernel = load_program(as_program(body, parameters, before)).kernel("kernel")
+    return replace(kernel, namespace={**kernel.namespace, **names})
+
+
 def run_clean(body: str, grid, block, *arguments, **options) -> Profile:
     """Emulate a body that must have no error."""
     profile = run(body, grid, block, *arguments, **options)
@@ -55,18 +71,18 @@ def run_clean(body: str, grid, block, *arguments, **options) -> Profile:
     return profile
 
 
-def assert_as_in_python(body: str, **arrays: np.ndarray) -> None:
-    """One thread leaves in these arrays what Python leaves in them."""
-    mine, theirs = ({name: each.copy() for name, each in arrays.items()} for _ in range(2))
-    run_clean(body, 1, 1, *mine.values(), parameters=", ".join(mine))
-    exec(textwrap.dedent(body), dict(theirs))
-    for name, found in mine.items():
-        np.testing.assert_array_equal(found, theirs[name], err_msg=f"{name} of {body}")
-
-
 def codes(profile: Profile) -> list[str]:
     """The codes of a profile's errors, in order, each once."""
     return list(dict.fromkeys(each.code for each in profile.findings if each.severity == "error"))
+
+
+def refusal(kernel: Any, *arguments, grid=1, block=1) -> Finding:
+    """The only finding with which a kernel, or that of a program, is refused."""
+    kernel = load_program(kernel).kernel("kernel") if isinstance(kernel, str) else kernel
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[grid, block](*arguments)
+    (found,) = refused.value.findings
+    return found
 
 
 def rejection_codes(program: str, *arguments, grid=1, block=32) -> list[str]:
@@ -78,24 +94,36 @@ def rejection_codes(program: str, *arguments, grid=1, block=32) -> list[str]:
     return []
 
 
-def on_numbas_simulator(*arguments: str, text: str = "") -> str:
-    """What Python prints with these arguments and this input, in a process of its own.
+# Reads what to launch, and writes all arguments as the launches have left them.
+SIMULATED = """
+import pickle, sys
+import numpy as np
+results = []
+for text, kernel, grid, block, given in pickle.load(sys.stdin.buffer):
+    names = {}
+    exec(text, names)
+    # one record by itself is written only where it is part of an array
+    results.append([np.array([a])[0] if isinstance(a, np.void) else a for a in given])
+    names[kernel][grid, block](*results[-1])
+sys.stdout.buffer.write(pickle.dumps(results))
+"""
 
-    An environment variable chooses the simulator; where Numba has none, the test is skipped.
+
+def on_numbas_simulator(launches: list[tuple[str, str, Any, Any, Any]]) -> list[Any]:
+    """What Numba's simulator leaves in the arguments of launches: text, kernel, grid, block, these.
+
+    All in one process, which starts slowly: an environment variable chooses the simulator. Where
+    Numba has none, the test is skipped.
     """
-    root = Path(__file__).parents[2]
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
-        [sys.executable, *arguments],
-        env=os.environ | {
-            "NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore",
-            "PYTHONPATH": os.pathsep.join((str(root), str(root / "tests"))),
-        },
-        input=text, capture_output=True, text=True, timeout=1500, cwd=Path(__file__).parent,
+        [sys.executable, "-c", SIMULATED], input=pickle.dumps(launches), env=environment,
+        capture_output=True, timeout=1500,
     )  # fmt: skip
-    if "No module named 'numba.cuda" in done.stderr:
+    if b"No module named 'numba.cuda" in done.stderr:
         pytest.skip("this Numba has no simulator")
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    return pickle.loads(done.stdout)
 
 
 def some_or_many(some: int, many: int, few: int = 0) -> list[Any]:

@@ -1,17 +1,14 @@
 """Programs that both the emulator and Numba's own simulator run, and their arguments.
 
-Run as a script under NUMBA_ENABLE_CUDASIM=1 it writes the simulator's results into a file; the
-test compares them with the emulator's. The simulator knows no types (a Python int is a Python
-int there), so only programs whose values agree in both worlds stand here.
+The simulator knows no types (a Python int is a Python int there), so only programs whose values
+agree in both worlds stand here.
 """
 
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from emulator_helpers import as_program, parts_of
 from stored_answers import right_answers
 
 from course_lib.curriculum import EXERCISES
@@ -36,112 +33,12 @@ LEFT_OVER = "block_that_is_not_offered"
 LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 INTRINSICS = "course_lib.intrinsics"
 
-SMALL = {
-    "votes": """
-        i = cuda.grid(1)
-        out[i] = cuda.syncthreads_count(data[i] > 3)
-        out[i] += 100 * (cuda.syncthreads_or(data[i] == 5) != 0)
-        out[i] += 200 * (cuda.syncthreads_and(data[i] > -100) != 0)
-    """,
-    "paths": """
-        i = cuda.grid(1)
-        total = 0
-        for k in range(data[i] % 7):
-            if k == 3:
-                continue
-            j = 0
-            while True:
-                j += 1
-                if j > k or j == data[i] % 5:
-                    break
-            total += j if k % 2 else -j
-        else:
-            total += 1000
-        if total < 5:
-            return
-        out[i] = total
-    """,
-    "integers": """
-        i = cuda.grid(1)
-        x = int(data[i])
-        out[i] = (x // 3) * 1000 + (x % 3) * 100 + (x ^ 5) + (x << 2) + (x >> 1) + abs(x) + ~x
-        out[i] += min(x, 2) * max(x, -2) + (x & 6) * (x | 1) + x ** 2 - (-7 < x <= 9)
-    """,
-}
-
+SMALL = parts_of("small_programs.txt")
 # Barriers in the midst of expressions: what stands before one has to be worked out before it.
-WAITING = {
-    "a barrier within +=": """
-        s = cuda.shared.array(64, int64)
-        t = cuda.threadIdx.x
-        s[t] = t
-        cuda.syncthreads()
-
-        def overwrite_the_mirrored_cell():
-            cuda.syncthreads()
-            s[63 - t] = 1000
-            cuda.syncthreads()
-            return 7
-
-        s[t] += overwrite_the_mirrored_cell()
-        out[cuda.grid(1)] = s[t]
-    """,
-    "a barrier between two reads": """
-        s = cuda.shared.array(64, int64)
-        t, i = cuda.threadIdx.x, cuda.grid(1)
-        s[t] = data[i]
-        cuda.syncthreads()
-
-        def after(value):
-            cuda.syncthreads()
-            s[63 - t] = value
-            cuda.syncthreads()
-            return value
-
-        out[i] = 1000 * s[63 - t] + after(t) + 100000 * s[63 - t]
-    """,
-    "votes as conditions": """
-        i = cuda.grid(1)
-        left, turns = data[i], 0
-        while cuda.syncthreads_or(left > 0):
-            left -= 3
-            turns += 1
-        if cuda.gridDim.x == 2 and cuda.syncthreads_count(data[i] > 3) > 10:
-            turns += 100
-        if cuda.gridDim.x == 3 or not cuda.syncthreads_and(data[i] > -100):
-            turns += 1000
-        out[i] = turns if cuda.syncthreads_or(i == 70) else -turns
-    """,
-    "votes as indices and bounds": """
-        i = cuda.grid(1)
-        total = 0
-        for k in range(2, 2 + cuda.syncthreads_count(data[i] > 0) % 5):
-            total += k
-        at = (cuda.syncthreads_count(data[i] > 3), total)
-        out[i + 0 * cuda.syncthreads_count(True)] = data[at[0] % 128] + 10 * at[1]
-        out[i] += 1000 * (0 < cuda.syncthreads_count(data[i] > 5) < cuda.syncthreads_count(True))
-    """,
-    "barriers in functions of functions": """
-        s = cuda.shared.array(64, int64)
-        t, i = cuda.threadIdx.x, cuda.grid(1)
-
-        def passed_round(value, by):
-            cuda.syncthreads()
-            s[t] = value
-            cuda.syncthreads()
-            return s[(t + by) % 64]
-
-        def counted(value):
-            return value + passed_round(cuda.syncthreads_count(value > 0), 1)
-
-        out[i] = passed_round(counted(data[i]), 3) - counted(passed_round(i, 5))
-    """,
-}
-SMALL |= WAITING
+WAITING = [name for name in SMALL if name.startswith("waits: ")]
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """A program, the name of its kernel, its launch and its arguments, the output last.
 
     `apart` is how far the two results may be apart: nothing, if they are no INEXACT ones.
@@ -156,12 +53,7 @@ class Case:
     apart: np.ndarray | float = 0.0
 
 
-TWICE = """
-    i = cuda.threadIdx.x
-    b[i] = -c[i]
-    a[i] = c[i]
-    c[i] += 1000
-"""
+TWICE = "i = cuda.threadIdx.x\nb[i] = -c[i]\na[i] = c[i]\nc[i] += 1000"
 
 
 def cases(which: str) -> Iterator[Case]:
@@ -171,11 +63,11 @@ def cases(which: str) -> Iterator[Case]:
             yield _exercise(exercise, name, text)
     for name, body in SMALL.items():
         data = np.random.default_rng(len(name)).integers(-40, 40, 128)
-        text = "from numba import cuda, int64\n\n@cuda.jit\ndef kernel(data, out):" + body
+        text = as_program(body, "data, out")
         yield Case(name, text, "kernel", 2, 64, (data, np.zeros(128, np.int64)))
     data = np.arange(64)  # passed twice: two arrays on a GPU, and the later one's values stay
-    text = "from numba import cuda\n\n@cuda.jit\ndef kernel(a, b, c):" + TWICE
-    yield Case("one array twice", text, "kernel", 1, 64, (np.zeros_like(data), data, data))
+    arguments = np.zeros_like(data), data, data
+    yield Case("one array twice", as_program(TWICE, "a, b, c"), "kernel", 1, 64, arguments)
 
 
 def answers(which: str) -> list[tuple[str, str, str]]:
@@ -209,20 +101,3 @@ def _exercise(name: str, style: str, text: str) -> Case:
         given.pop("BLOCK", None)
     launch = exercise.launch(problem.covered(shape), given)
     return Case(label, text, name, launch.grid, launch.block, (*inputs, out), apart)
-
-
-def run_in_simulator(results: Path, which: str) -> None:
-    """Run programs on Numba's simulator, and save the outputs."""
-    outputs = {}
-    for case in cases(which):
-        namespace: dict[str, Any] = {}
-        # It has no barrier of a warp either. A block's does more; all threads here come to it.
-        text = case.text.replace("cuda.syncwarp()", "cuda.syncthreads()")
-        exec(compile(text, case.name, "exec"), namespace)
-        namespace[case.kernel][case.grid, case.block](*case.arguments)
-        outputs[case.name] = case.arguments[-1]
-    np.savez(results, **outputs)
-
-
-if __name__ == "__main__":
-    run_in_simulator(Path(sys.argv[1]), sys.argv[2])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from emulator_helpers import as_program, codes, launch, line_of, run
 from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -99,25 +99,6 @@ def test_a_copy_outside_a_closed_group_is_waited_for_in_vain() -> None:
     assert "not in a closed group" in str(facts_of(profile.errors[0].message)["lacks"])
 
 
-@pytest.mark.parametrize(("statement", "code"), [
-    ("s[4 * i] = float32(0)", "race-write-after-write"),
-    ("cp_async16(s, 4 * i, A, 0)", "race-write-after-write"),
-    ("x = s[4 * i + 2]", "race-read-after-write"),
-    ("x = load4(s, 4 * i)[0]", "race-read-after-write"),
-])  # fmt: skip
-def test_touching_a_cell_under_way(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array(128, float32, alignment=16)
-        i = cuda.threadIdx.x
-        cp_async16(s, 4 * i, A, 4 * i)
-        cp_async_commit()
-        {statement}
-        cp_async_wait(0)
-    """
-    A = np.zeros(128, np.float32)
-    assert codes(run(body, 1, 32, A, parameters="A", before=IMPORT)) == [code]
-
-
 # A double buffer as in the rungs; `barrier` may be left out.
 PIPELINE = """
     s = cuda.shared.array((2, 256), float32, alignment=16)
@@ -183,24 +164,6 @@ def test_any_subset_of_threads_and_validity(dtype, blocks, seed, schedule):
     assert np.array_equal(out, np.tile(cells.reshape(-1), (blocks, 1)))
 
 
-@pytest.mark.parametrize(("statement", "code"), [
-    ("cp_async16(s, 4 * i, A, 4 * i + 4)", "out-of-bounds-read"),
-    ("cp_async16(s, 4 * i + 4, A, 4 * i)", "out-of-bounds-write"),
-    ("cp_async16(s, 4 * i, A, 2 * i)", "wrong-index"),
-    ("cp_async16(s, i, A, 4 * i)", "wrong-index"),
-    ("cp_async16(loose, 4 * i, A, 4 * i)", "wrong-index"),
-])  # fmt: skip
-def test_faults_of_copies(statement: str, code: str) -> None:
-    body = f"""
-        loose = cuda.shared.array(128, float32)
-        s = cuda.shared.array(128, float32, alignment=16)
-        i = cuda.threadIdx.x
-        {statement}
-    """
-    A = np.zeros(128, np.float32)
-    assert codes(run(body, 1, 32, A, parameters="A", before=IMPORT))[:1] == [code]
-
-
 def test_copies_of_one_element_transpose_on_the_way() -> None:
     body = """
         s = cuda.shared.array((8, 9), float32, alignment=16)
@@ -227,30 +190,6 @@ def test_copies_of_one_element_transpose_on_the_way() -> None:
     errors = launch(beyond, 1, 64, A[:63].copy(), out).errors
     facts = [facts_of(each.message) for each in errors if each.code == "out-of-bounds-read"]
     assert [(each["name"], each["index"].number, each["last"]) for each in facts] == [("A", 63, 62)]
-
-
-@every_case(
-    ("statement", "code"),
-    [
-        ("cp_async4(s16, 0, H, 0)", "compile-error"), ("cp_async16(s, 0, D, 0)", "compile-error"),
-        ("cp_async16(s, 0, A.T, 0)", "compile-error"),
-        ("cp_async16(s, 0.5, A, 0)", "compile-error"),
-        ("cp_async16(s, 0, A, 0, True)", "compile-error"),
-        ("cp_async16_zfill(s, 0, A, 0, 1)", "compile-error"), ("cp_async_wait()", "compile-error"),
-        ("cp_async_wait(-1)", "compile-error"), ("cp_async_wait(A.size)", "compile-error"),
-        ("cp_async_commit(0)", "compile-error"), ("cp_async16(A, 0, A, 0)", "unsupported"),
-        ("cp_async16(s, 0, s, 0)", "unsupported"),
-    ],
-)  # fmt: skip
-def test_what_is_refused(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array((4, 4), float32, alignment=16)
-        s16 = cuda.shared.array((4, 4), np.float16, alignment=16)
-        {statement}
-    """
-    program = as_program(body, "A, D, H", IMPORT)
-    arguments = np.zeros((4, 4), np.float32), np.zeros(4), np.zeros(8, np.float16)
-    assert rejection_codes(program, *arguments) == [code]
 
 
 # Several tiles on their way: of `stages` buffers one is read while the others are filled.

@@ -96,16 +96,14 @@ def test_the_stream_is_what_the_trace_says(kernel):
     n = 64
     A, B, C = (np.ones((n, n), np.float32) for _ in range(3))
     profile = emulate(kernel, stream=True, trace=True)[(2, 2), (TILE, TILE)](A, B, C)
-    expected, step = set(), 0
-    for access in profile.trace:
-        if access.space != "global":
-            continue
+    expected = set()
+    accesses = [access for access in profile.trace if access.space == "global"]
+    for step, access in enumerate(accesses):
         blocks = access.threads[:, 1] * 2 + access.threads[:, 2]
         sectors = access.addresses // 32 - meter.GLOBAL_BASE // 32
         expected |= {
             (int(b), step, int(s), access.kind) for b, s in zip(blocks, sectors, strict=True)
         }
-        step += 1
     found = profile.stream
     told = {
         (int(block), int(step), 4 * int(line) + part, meter.KINDS[kind])
@@ -119,10 +117,7 @@ def test_the_stream_is_what_the_trace_says(kernel):
     assert found.block_count == 4
 
 
-def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):
-    plain = emulate(copy)[1, 32](np.ones(32, np.float32), np.ones(32, np.float32))
-    with pytest.raises(ValueError, match="stream=True"):
-        traffic(plain, sizes(1, 1))
+def test_no_stream_without_end(monkeypatch):
     monkeypatch.setattr("course_lib.emulator.observers.meter.MAX_ENTRIES", 10)
     with pytest.raises(KernelRejected, match="smaller"):
         vector(copy, 4, 128, 512)
@@ -135,20 +130,16 @@ def test_tiles_say_what_the_stream_says(kernel, l2_kib):
     gpu = CacheSizes(16 * KIB, l2_kib * KIB, 6)
     by_stream = traffic(matmul(kernel, 192), gpu)
     by_tiles = matmul_traffic((192, 192, 192), (TILE, TILE), gpu)
-    assert by_tiles.l2_bytes == pytest.approx(by_stream.l2_bytes, rel=0.06)
-    assert by_tiles.dram_bytes == pytest.approx(by_stream.dram_bytes, rel=0.06)
+    for name in ("l2_bytes", "dram_bytes"):
+        assert getattr(by_tiles, name) == pytest.approx(getattr(by_stream, name), rel=0.06)
     assert by_tiles.dram_store_bytes == by_stream.dram_store_bytes
 
 
 # FACTS §4.3: GB for tiles of 32 and of 128 at N = 4096, by a model of whole tiles in lockstep.
 REFERENCE = {
-    "4090": (0.13, 0.13),
-    "T4": (8.9, 1.84),
-    "A6000": (8.8, 0.93),
-    "L4": (8.7, 1.31),
-    "A100-40": (5.2, 0.76),
-    "H100": (4.3, 0.62),
-}
+    "4090": (0.13, 0.13), "T4": (8.9, 1.84), "A6000": (8.8, 0.93), "L4": (8.7, 1.31),
+    "A100-40": (5.2, 0.76), "H100": (4.3, 0.62),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("gpu", few(REFERENCE, 2))
@@ -170,14 +161,15 @@ def test_tiles_at_the_edge_are_smaller():
     assert found.dram_store_bytes == 4 * 33 * 70
 
 
-def test_what_l1_cannot_keep_is_not_told_by_tiles():
-    with pytest.raises(ValueError, match="on a small launch"):
+def test_what_no_model_tells():
+    with pytest.raises(ValueError, match="on a small launch"):  # L1 cannot keep it
         matmul_traffic((64, 64, 64), (32, 32), sizes(16, 64), l1_bytes=10**6)
-
-
-def test_no_gpu_has_no_sms():
     with pytest.raises(ValueError, match="No GPU"):
         CacheSizes(1, 1, 0)
+    with pytest.raises(ValueError, match="stream=True"):
+        traffic(emulate(copy)[1, 32](*np.ones((2, 32), np.float32)), sizes(1, 1))
+    with pytest.raises(ValueError, match="does not fit"):
+        cache_sizes("T4", 64, 65 * KIB)
 
 
 def test_three_kernels_ask_dram_for_the_same_though_not_l1():
@@ -204,8 +196,6 @@ def test_shared_memory_takes_from_l1():
     assert cache_sizes("H100", 256, 8 * KIB).resident_blocks == 8
     assert cache_sizes("H100", 256, 8 * KIB).l1_bytes == (256 - 100) * KIB
     assert cache_sizes("T4", 64, 32 * KIB).resident_blocks == 2
-    with pytest.raises(ValueError, match="does not fit"):
-        cache_sizes("T4", 64, 65 * KIB)
 
 
 def test_levels_of_a_launch_know_its_block():

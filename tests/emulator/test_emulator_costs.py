@@ -38,6 +38,11 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
     return [(finding.code, lines[finding.line - 1].strip()) for finding in profile.findings]
 
 
+def findings(body: str, parameters: str, grid: object, block: object, *arrays, before: str = ""):
+    """What is found where costs are told."""
+    return launch(as_program(body, parameters, before), grid, block, *arrays, costs=True).findings
+
+
 @pytest.mark.parametrize(("body", "grid", "block", "shapes", "code", "line"), [
     ("i = cuda.grid(1)\ny[i] = x[2 * i]", 8, 256, ((N,), (N // 2,)),
          "uncoalesced-load", "y[i] = x[2 * i]"),
@@ -153,10 +158,9 @@ EXCHANGED = "i = cuda.grid(1)\nt = cuda.threadIdx.x\ny[i] = z[i]\ncuda.syncthrea
     (EXCHANGED + "x[i] = y[i - t + 63 - t]\nif t == 0:\n    z[i] = y[0]", 64),
 ])  # fmt: skip
 def test_nothing_is_said_to_stay_in_a_block_that_others_need(body: str, blocks: int) -> None:
-    program = as_program(body, "x, y, z")
     arrays = np.zeros(N, np.int32), np.zeros(N, np.int32), np.ones(N, np.int32)
-    profile = launch(program, blocks, 64, *arrays, costs=True)
-    assert "excess-global-traffic" not in [each.code for each in profile.findings]
+    found = findings(body, "x, y, z", blocks, 64, *arrays)
+    assert "excess-global-traffic" not in [each.code for each in found]
 
 
 COLLATZ = """
@@ -183,10 +187,8 @@ ONE_LONG = COLLATZ.replace("n = i + 1", "n = 27 if i % 128 == 5 else 1")
 @pytest.mark.parametrize("body", [COLLATZ, TRIANGLE, ONE_LONG])
 @pytest.mark.parametrize("threads", [500, 512])
 def test_a_branch_that_all_threads_enter_is_not_for_one(body: str, threads: int) -> None:
-    program = as_program(body, "y")
-    profile = launch(program, 4, 128, np.zeros(threads, np.int32), costs=True)
-    branch = line_of(program, "if i <")
-    assert branch not in [finding.line for finding in profile.findings], profile.findings
+    found = findings(body, "y", 4, 128, np.zeros(threads, np.int32))
+    assert line_of(as_program(body, "y"), "if i <") not in [each.line for each in found], found
 
 
 LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler does not take it out
@@ -223,9 +225,9 @@ def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> N
         f"for k in range(n):\n    {loop}\nif n < 0:\n    y[i] = s + own[2]"
     )
     x, y, z = (np.ones(shape, np.float32) for shape in (1024, 1024, (32, 1024)))
-    profile = launch(as_program(body, "x, y, z, n"), 16, 64, x, y, z, 16, costs=True)
-    told = [each for each in profile.findings if each.code == "excess-global-traffic"]
-    assert any(" of x " in each.message for each in told) == LOOPS[loop]
+    found = findings(body, "x, y, z, n", 16, 64, x, y, z, 16)
+    told = [each.message for each in found if each.code == "excess-global-traffic"]
+    assert any(" of x " in message for message in told) == LOOPS[loop]
 
 
 def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
@@ -279,14 +281,13 @@ GUARDED = "i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    "
     ("i = cuda.grid(1)\nfor j in range(32):\n    y[i, j] *= 2", 2, 16, False),
 ])  # fmt: skip
 def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_told) -> None:
-    program = as_program(body, "x, y")
     x, y = np.ones(32, np.float32), np.ones((32, 32), np.float32)
-    found = launch(program, grid, block, x, y, costs=True).findings
+    found = findings(body, "x, y", grid, block, x, y)
     said = [finding.message for finding in found if finding.code == "incomplete-output"]
     assert bool(said) == is_told and all("along y" in message for message in said)
 
 
-# Each reads along an axis that a launch in one dimension does not have.
+# Each reads, or updates, along an axis that a launch in one dimension does not have.
 READ_ALONG = {
     "a grid of two": "i, j = cuda.grid(2)\ncuda.atomic.add(y, i, a[i, j])",
     "behind tests": ("i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
@@ -301,14 +302,10 @@ READ_ALONG = {
         "row = j * 2\ncuda.atomic.add(y, i, a[row, i])"),
     "by place": "p = cuda.grid(2)\nj = cuda.grid(2)[1]\ncuda.atomic.add(y, p[0], a[p[0], j])",
     "flat": ("i, j = cuda.grid(2)\nif i < 32 and j < n:\n    cuda.atomic.add(y, i, x[j * 32 + i])"),
-}  # fmt: skip
-READ_ALONG |= {  # and updates
     "updates": "i, j = cuda.grid(2)\ncuda.atomic.add(a, (i, j), 1)",
-    "updates behind tests": (
-        "i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
-        "    cuda.atomic.max(a, (i, j), i)"
-    ),
-}
+    "updates behind tests": ("i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
+        "    cuda.atomic.max(a, (i, j), i)"),
+}  # fmt: skip
 RIGHT_WITHOUT = {
     "updates of a single row": "i, j = cuda.grid(2)\ncuda.atomic.add(row, (j, i), 1)",
     "updates of the first column": (
@@ -368,9 +365,9 @@ def mean(part, first):
      ("mean(x, 8 * i)", True)],
 )  # fmt: skip
 def test_a_function_that_is_given_what_data_chose_gathers(call: str, is_told: bool) -> None:
-    program = as_program(f"i = cuda.grid(1)\ny[i] = {call}", "x, k, y", GATHERED)
+    body, y = f"i = cuda.grid(1)\ny[i] = {call}", np.zeros(N, np.float32)
     x, k = np.ones(8 * N + 8, np.float32), np.arange(0, 8 * N, 8, dtype=np.int32)
-    found = launch(program, N // 256, 256, x, k, np.zeros(N, np.float32), costs=True).findings
+    found = findings(body, "x, k, y", N // 256, 256, x, k, y, before=GATHERED)
     assert ("uncoalesced-load" in [each.code for each in found]) == is_told
 
 
@@ -396,9 +393,8 @@ EVERY_OTHER = {
 
 @every_case(("body", "said"), EVERY_OTHER.values(), ids=EVERY_OTHER)
 def test_what_splits_warps_is_not_said_of_what_few_lanes_reach(body: str, said: str) -> None:
-    program = as_program(f"i = cuda.grid(1)\ns = float32(0)\n{body}", "x, y")
     x, y = np.ones(2048, np.float32), np.ones(2048, np.float32)
-    found = launch(program, 8, 256, x, y, costs=True).findings
+    found = findings(f"i = cuda.grid(1)\ns = float32(0)\n{body}", "x, y", 8, 256, x, y)
     (split,) = [each for each in found if each.code == "serial-work"]
     assert said in split.message
 
@@ -430,8 +426,7 @@ INDENTED = ADDED.replace("\n", "\n    ")
 ])  # fmt: skip
 def test_a_sum_that_is_not_shared_out_is_told(body, grid, block, said) -> None:
     x, y = np.ones(1024, np.float32), np.ones(512, np.float32)
-    found = launch(as_program(body, "x, y"), grid, block, x, y, costs=True).findings
-    messages = [finding.message for finding in found]
+    messages = [found.message for found in findings(body, "x, y", grid, block, x, y)]
     assert any(said in message for message in messages) if said else not messages, messages
 
 
@@ -457,10 +452,9 @@ WRAPPING = {
 
 @every_case("body", WRAPPING)
 def test_a_sum_of_int32_that_wraps_is_told(body: str) -> None:
-    program = as_program("t = cuda.threadIdx.x\n" + body, "x, y")
     x, y = np.zeros(64, np.int32), np.full(64, 10**8, np.int32)
-    profile = launch(program, 1, 64, x, y, costs=True)
-    told = [finding for finding in profile.findings if finding.code == "numerical-overflow"]
+    found = findings("t = cuda.threadIdx.x\n" + body, "x, y", 1, 64, x, y)
+    told = [finding for finding in found if finding.code == "numerical-overflow"]
     assert bool(told) == WRAPPING[body]
     assert all(finding.severity == "warning" for finding in told)
 
@@ -487,7 +481,7 @@ def test_what_is_said_of_a_loop_that_does_not_end(body: str) -> None:
 def test_loads_are_counted_on_average_where_threads_have_different_numbers(first, said):
     body = f"i = cuda.grid(1)\nfor k in range({first}, x.size):\n    y[k, i] = x[i]"
     x, y = np.ones(64, np.float32), np.zeros((64, 64), np.float32)
-    profile = launch(as_program(body, "x, y"), 1, 64, x, y, costs=True)
-    (found,) = (each for each in profile.findings if " the same 1 element of x" in each.message)
+    told = findings(body, "x, y", 1, 64, x, y)
+    (found,) = (each for each in told if " the same 1 element of x" in each.message)
     assert found.message.startswith(said)
     assert ("on average" in found.message) == (first == "i")

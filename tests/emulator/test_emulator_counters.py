@@ -1,5 +1,6 @@
 """The counters agree with counting by brute force, address by address, and with FACTS."""
 
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -91,7 +92,7 @@ def test_global_requests_and_sectors(dtype: type, pattern) -> None:
     )
     profile = launch(program, blocks, threads, data, index, active, out)
     expected = dict.fromkeys(
-        ("load_requests", "load_sectors", "store_requests", "store_sectors"), 0
+        ("load_requests", "load_sectors", "load_bytes", "store_requests", "store_sectors"), 0
     )
     for block in range(blocks):
         for warp in warps(threads):
@@ -99,20 +100,13 @@ def test_global_requests_and_sectors(dtype: type, pattern) -> None:
             if lanes:
                 expected["load_requests"] += 1
                 expected["store_requests"] += 1
+                expected["load_bytes"] += len(lanes) * width
                 expected["load_sectors"] += sectors([int(index[i]) * width for i in lanes], width)
                 expected["store_sectors"] += sectors([i * width for i in lanes], width)
-    load = profile.lines.get(line_of(program, "# the load"))
-    store = profile.lines.get(line_of(program, "# the store"))
-    found = {
-        "load_requests": load.global_load_requests if load else 0,
-        "load_sectors": load.global_load_sectors if load else 0,
-        "store_requests": store.global_store_requests if store else 0,
-        "store_sectors": store.global_store_sectors if store else 0,
-    }
-    assert found == {name: expected[name] for name in found}
-    count = int(active.sum())
-    assert (load.global_load_bytes if load else 0) == count * width
-    assert profile.global_store_bytes == count * width
+    for name, count in expected.items():
+        line = line_of(program, f"# the {name.partition('_')[0]}")
+        assert getattr(profile.lines.get(line, Counters()), f"global_{name}") == count, name
+    assert profile.global_store_bytes == expected["load_bytes"]
     np.testing.assert_array_equal(out, np.where(active, data[index], 0).astype(dtype))
 
 
@@ -149,22 +143,18 @@ def test_shared_wavefronts_and_conflicts(dtype: str, pattern) -> None:
             taken, phases = wavefronts(addresses, width)
             passes += taken
             needed += phases
-    load = profile.lines.get(line_of(program, "# the load"))
-    assert (load.shared_load_requests if load else 0) == requests
-    assert (load.shared_load_wavefronts if load else 0) == passes
-    assert (load.shared_load_bank_conflicts if load else 0) == passes - needed
+    load = profile.lines.get(line_of(program, "# the load"), Counters())
+    found = load.shared_load_requests, load.shared_load_wavefronts, load.shared_load_bank_conflicts
+    assert found == (requests, passes, passes - needed)
     np.testing.assert_array_equal(out, np.where(active, index, 0))
 
 
 def test_views_count_at_their_offset() -> None:
     data, out = np.zeros(512, np.float32), np.zeros(32, np.float32)
     body = "i = cuda.threadIdx.x\nout[i] = data[i]"
-    whole = run_clean(body, 1, 32, data, out, parameters="data, out")
-    shifted = run_clean(body, 1, 32, data[1:], out, parameters="data, out")
-    every_other = run_clean(body, 1, 32, data[::2], out, parameters="data, out")
-    assert whole.global_load_sectors == 4
-    assert shifted.global_load_sectors == 5
-    assert every_other.global_load_sectors == 8
+    for view, count in ((data, 4), (data[1:], 5), (data[::2], 8)):
+        profile = run_clean(body, 1, 32, view, out, parameters="data, out")
+        assert profile.global_load_sectors == count
 
 
 def test_matmul_kernels_by_hand() -> None:
@@ -221,11 +211,8 @@ def test_branch_efficiency() -> None:
     out = np.zeros(64, np.float32)
     uniform = run_clean("i = cuda.grid(1)\nif i < 32:\n    out[i] = 1", 1, 64, out)
     split = run_clean("i = cuda.grid(1)\nif i < 40:\n    out[i] = 1", 1, 64, out)
-    assert uniform.branch_efficiency == 1.0
-    assert uniform.divergent_branches == 0
-    assert split.branches == 2
-    assert split.divergent_branches == 1
-    assert split.branch_efficiency == 0.5
+    assert (uniform.branch_efficiency, uniform.divergent_branches) == (1.0, 0)
+    assert (split.branches, split.divergent_branches, split.branch_efficiency) == (2, 1, 0.5)
 
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
@@ -284,8 +271,12 @@ def profile() -> Profile:
     return launch(PROGRAM, 2, 32, np.ones(64, np.float32))
 
 
-def test_each_line_has_its_counts(profile):
-    page = Page(annotate.as_html(profile))
+@pytest.fixture(scope="module")
+def page(profile: Profile) -> Page:
+    return Page(annotate.as_html(profile))
+
+
+def test_each_line_has_its_counts(profile, page):
     store = page.row(line_of(PROGRAM, "tile[2 * i] = out"))
     assert store["sectors loaded"] == "8"
     assert store["shared wavefronts"] == "4"
@@ -300,20 +291,16 @@ def test_each_line_has_its_counts(profile):
     ]
 
 
-def test_the_source_is_text_and_nothing_comes_from_outside(profile):
-    text = annotate.as_html(profile)
-    page = Page(text)
+def test_the_source_is_text_and_nothing_comes_from_outside(profile, page):
     assert "<script>alert('&amp;')</script>" in "".join(page.words)
     names = {name for _, attributes in page.tags for name in attributes}
     allowed = "div table caption thead tbody tfoot tr th td b ul li p"
     assert {tag for tag, _ in page.tags} <= set(allowed.split())
     assert names <= {"style", "scope", "title", "colspan", "role", "tabindex", "aria-label"}
-    assert "url(" not in text
-    assert "http" not in text
+    assert not re.search(r"url\(|http", annotate.as_html(profile))
 
 
-def test_the_table_can_be_read_aloud(profile):
-    page = Page(annotate.as_html(profile))
+def test_the_table_can_be_read_aloud(profile, page):
     scopes = [attributes.get("scope") for tag, attributes in page.tags if tag == "th"]
     assert scopes.count("col") == len(page.rows[0])
     assert scopes.count("row") == len(annotate.lines_of(profile)) + 1
@@ -337,14 +324,6 @@ def test_each_column_shown_has_its_line_in_the_legend(profile):
             assert len(column.meaning) < 88 and "\n" not in column.meaning
 
 
-def test_a_profile_as_a_cells_value_is_the_table(profile):
-    from IPython.core.formatters import DisplayFormatter
-
-    formats, _ = DisplayFormatter().format(profile)
-    assert formats["text/html"] == annotate.as_html(profile)
-    assert formats["text/plain"] == repr(profile)
-
-
 def test_findings_stand_under_their_line():
     program = as_program("s = cuda.shared.array(32, float32)\nout[0] = s[0]")
     profile = launch(program, 1, 1, np.zeros(1, np.float32))
@@ -363,30 +342,25 @@ def test_only_functions_that_ran_are_shown_and_these_whole():
     )
     profile = launch(program, 1, 1, np.zeros(1, np.float32))
     shown = [line.text for line in annotate.lines_of(profile)]
-    assert "    # a comment" in shown
-    assert shown[-1] == "    return"
-    assert "    '''Words.'''" in shown
+    assert {"    # a comment", "    '''Words.'''"} <= {*shown} and shown[-1] == "    return"
     assert shown.count("@cuda.jit") == 1
     assert "def unused(x):" not in shown
     text = annotate.as_text(profile)
     assert f"{line_of(program, 'return x + float')}      return x + float32(1)" in text
 
 
-def test_a_terminal_gets_text(profile, capsys):
+def test_a_terminal_gets_text_and_a_notebook_both(profile, capsys, monkeypatch):
+    from IPython.core.formatters import DisplayFormatter
+
+    text, table = annotate.as_text(profile), annotate.as_html(profile)
     profile.show()
-    assert capsys.readouterr().out == annotate.as_text(profile) + "\n"
-
-
-def test_a_notebook_gets_both(profile, monkeypatch):
+    assert capsys.readouterr().out == text + "\n"
     shown = []
     monkeypatch.setattr(annotate, "_notebook_display", lambda: lambda *a, **k: shown.append((a, k)))
     profile.show()
-    ((bundle,), options) = shown[0]
-    assert options == {"raw": True}
-    assert bundle == {
-        "text/html": annotate.as_html(profile),
-        "text/plain": annotate.as_text(profile),
-    }
+    assert shown == [(({"text/html": table, "text/plain": text},), {"raw": True})]
+    formats, _ = DisplayFormatter().format(profile)  # as a cell's value
+    assert (formats["text/html"], formats["text/plain"]) == (table, repr(profile))
 
 
 def test_ipython_is_used_where_it_runs_and_never_loaded():

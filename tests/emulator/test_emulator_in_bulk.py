@@ -4,7 +4,6 @@ import gc
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -70,8 +69,7 @@ LAUNCHES = [
     (body.format(barrier=barrier, kind=kind), blocks)
     for body, kind in (
         (DIAGONALS, "float32"), (DIAGONALS, "float64"), (TREE, "float64"), (ATOMICS, ""),
-        (BETWEEN_BLOCKS, ""),
-    )
+        (BETWEEN_BLOCKS, ""))
     for barrier in ("cuda.syncthreads()", "cuda.syncwarp()", "pass")
     for blocks in (1, 12)
 ]  # fmt: skip
@@ -102,32 +100,20 @@ def usual() -> list[dict[str, Any]]:
     return found
 
 
-def one_at_a_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meter, "MAX_QUEUED_LANES", 1)
-    patch.setattr(races, "MAX_WAITING_CELLS", 0)
-
-
-def patterns_of_few_lanes(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meter, "MIN_PATTERN_LANES", 0)
-
-
-def no_pattern(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(meter, "MAX_PATTERN_BYTES", 0)
-
-
-def every_group_is_judged(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(RaceDetector, "_written_cells_have_one_thread", lambda self, group: False)
-
-
-CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
-    one_at_a_time, patterns_of_few_lanes, no_pattern, every_group_is_judged,
-]  # fmt: skip
+CHANGES: dict[str, list[tuple[Any, str, Any]]] = {
+    "one at a time": [(meter, "MAX_QUEUED_LANES", 1), (races, "MAX_WAITING_CELLS", 0)],
+    "patterns of few lanes": [(meter, "MIN_PATTERN_LANES", 0)],
+    "no pattern": [(meter, "MAX_PATTERN_BYTES", 0)],
+    "every group is judged": [
+        (RaceDetector, "_written_cells_have_one_thread", lambda self, group: False)],
+}  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_saves_time_changes_nothing(usual, monkeypatch, change):
-    change(monkeypatch)
+@pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
+def test_what_saves_time_changes_nothing(usual, monkeypatch, changes):
+    for change in changes:
+        monkeypatch.setattr(*change)
     assert reports() == usual
 
 
@@ -208,28 +194,22 @@ WITHOUT_END = {
     "nothing else": "while True:  # this\n    pass",
     "a condition that nothing changes": "k = 0\nwhile k < 5:  # this\n    out[0] = k",
     "around loops that end": (
-        "k = 0\nwhile k < 9:  # this\n    for i in range(90):\n        out[0] = i"
-    ),
+        "k = 0\nwhile k < 9:  # this\n    for i in range(90):\n        out[0] = i"),
     "around loops that grow": (
-        "k = 0\nwhile k >= 0:  # this\n    k += 1\n    for i in range(k):\n        out[0] = i"
-    ),
+        "k = 0\nwhile k >= 0:  # this\n    k += 1\n    for i in range(k):\n        out[0] = i"),
     "around a loop with while": (
-        "k = 0\nwhile k < 9:  # this\n    i = 0\n    while i < 16:\n        i += 1"
-    ),
+        "k = 0\nwhile k < 9:  # this\n    i = 0\n    while i < 16:\n        i += 1"),
     "within a loop that ends": (
-        "for k in range(4):\n    i = 0\n    while i < 16:  # this\n        out[0] = i"
-    ),
+        "for k in range(4):\n    i = 0\n    while i < 16:  # this\n        out[0] = i"),
     "within, and only the third time": (
         "for k in range(4):\n    i = 0\n    while i != 2 * k - 3 * (k == 3):  # this\n"
-        "        i += 1 + (k == 3)"
-    ),
+        "        i += 1 + (k == 3)"),
     "for a few lanes": (
-        "i = cuda.threadIdx.x\nwhile i != 7:  # this\n    i += 0 if i % 9 == 0 else 7 - i"
-    ),
+        "i = cuda.threadIdx.x\nwhile i != 7:  # this\n    i += 0 if i % 9 == 0 else 7 - i"),
     "with a barrier": "while True:  # this\n    cuda.syncthreads()",
     "a for of one": "for k in range(10**12):  # this\n    out[0] = k",
     "bounds of each lane": "for k in range(cuda.grid(1), 10**12):  # this\n    out[0] = k",
-}
+}  # fmt: skip
 
 
 @every_case("schedule", ["lockstep", "warps"])
@@ -259,29 +239,24 @@ GROWING = {
     "a sum": "i, s = 0, 0\nwhile i < n:  # this\n    s += 1",
     "a sum of elements": "s = 0.0\nwhile True:  # this\n    s += x[0]",
     "an index of another name": (
-        "i, j = 0, 0\nwhile i < x.size:  # this\n    out[j % 64] = j\n    j += 1"
-    ),
+        "i, j = 0, 0\nwhile i < x.size:  # this\n    out[j % 64] = j\n    j += 1"),
     "behind a flag": "j = 0\nwhile x[0] == 0:  # this\n    j += 1\n    out[j % 64] = j",
     "a flag of each thread": (
-        "t, j = cuda.grid(1), 0\nwhile flags[t] > 0:  # this\n    j += 1\n    out[t] = j"
-    ),
+        "t, j = cuda.grid(1), 0\nwhile flags[t] > 0:  # this\n    j += 1\n    out[t] = j"),
     "a break that never comes": (
         "i, s = 0, 0\nwhile True:  # this\n    s += 1\n    if i > n:\n        break\n    out[0] = s"
     ),
     "a return under two conditions": (
         "s, done = 0, False\nwhile True:  # this\n    s += 1\n    if n > 3:\n"
-        "        if done:\n            return"
-    ),
+        "        if done:\n            return"),
     "a copy of what stays": (
-        "i, s = 0, 0\nwhile i < n:  # this\n    k = i\n    s += k + 1\n    i = k"
-    ),
+        "i, s = 0, 0\nwhile i < n:  # this\n    k = i\n    s += k + 1\n    i = k"),
     "by turns": "i, s = 0, 0\nwhile i < n:  # this\n    i = 1 - i\n    s += i",
     "with a barrier": "i, s = 0, 0\nwhile i < n:  # this\n    s += 1\n    cuda.syncthreads()",
     "with an atomic": "i = 0\nwhile i < n:  # this\n    cuda.atomic.add(out, 0, 1)",
     "a local array beside": (
         "a = cuda.local.array(4, float32)\nk = 0\na[0] = 0\nwhile a[0] < 1:  # this\n"
-        "    k += 1\n    out[0] = k"
-    ),
+        "    k += 1\n    out[0] = k"),
     "a loop within": ("i, s = 0, 0\nwhile i < n:  # this\n    for k in range(3):\n        s += k\n"
         "        if k > 1:\n            break"),
     "for some lanes": "i, s = cuda.grid(1) // 60 * 9, 0\nwhile i < n:  # this\n    s += 1",
@@ -295,22 +270,18 @@ STORING = {
     "a sum that stands still": "while out[0] < 5:  # this\n    out[0] += x[0]",
     "a flag that is set again": (
         "k = 0\nwhile flags[0] > 0:  # this\n    flags[0] = 0\n    k += 1\n"
-        "    if x[0] == 0:\n        flags[0] = 1"
-    ),
+        "    if x[0] == 0:\n        flags[0] = 1"),
     "a flag of a block, with barriers": (
         "t, k = cuda.threadIdx.x, 0\nshared = cuda.shared.array(1, int32)\nshared[0] = 1\n"
         "cuda.syncthreads()\nwhile shared[0] != 0:  # this\n    k += 1\n    cuda.syncthreads()\n"
         "    if t == 0:\n        shared[0] = 0\n    cuda.syncthreads()\n"
-        "    if t == 3:\n        shared[0] = 1\n    cuda.syncthreads()"
-    ),
+        "    if t == 3:\n        shared[0] = 1\n    cuda.syncthreads()"),
     "an atomic that adds nothing": (
-        "k = 0\nwhile out[0] < 5:  # this\n    k += 1\n    cuda.atomic.add(out, 0, x[0])"
-    ),
+        "k = 0\nwhile out[0] < 5:  # this\n    k += 1\n    cuda.atomic.add(out, 0, x[0])"),
     "two that change places": ("t = cuda.grid(1)\nwhile flags[t] != out[t]:  # this\n"
         "    flags[t] = 1 - flags[t]\n    out[t] = 1 - flags[t]"),
     "a step too small for float32": (
-        "t = cuda.grid(1)\nout[t] = 1e8\nwhile out[t] < 1e8 + 64:  # this\n    out[t] += 1"
-    ),
+        "t = cuda.grid(1)\nout[t] = 1e8\nwhile out[t] < 1e8 + 64:  # this\n    out[t] += 1"),
     "in a local array": ("a = cuda.local.array(2, int32)\na[0], a[1], k = 0, 5, 0\n"
         "while a[0] < a[1]:  # this\n    k += 1\n    a[0] = (a[0] + 1) % 4"),
 }  # fmt: skip

@@ -274,7 +274,7 @@ def test_every_schedule_gives_what_lockstep_gives(case) -> None:
 
 
 def test_what_is_added_to_is_read_before_the_barrier() -> None:
-    (case,) = (each for each in cases("some") if each.name == "a barrier within +=")
+    (case,) = (each for each in cases("some") if each.name == "waits: a barrier within +=")
     emulate(load_program(case.text).kernel(case.kernel))[case.grid, case.block](*case.arguments)
     assert np.array_equal(case.arguments[-1], np.tile(np.arange(64) + 7, 2))
 

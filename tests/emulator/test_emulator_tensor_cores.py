@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run
+from emulator_helpers import as_program, codes, launch, line_of, run
 from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -228,25 +228,6 @@ def test_wavefronts_of_ldmatrix(wide: int, conflicts: int) -> None:
     assert fetch.shared_load_wavefronts == 4 + conflicts
 
 
-@pytest.mark.parametrize(("statement", "code"), [
-    ("words = ldmatrix_x4(s, 8 * i + 8)", "out-of-bounds-read"),
-    ("words = ldmatrix_x4(s, 4 * i)", "wrong-index"),
-    ("words = ldmatrix_x4(loose, 8 * i)", "wrong-index"),
-])  # fmt: skip
-def test_faults_of_ldmatrix(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array((32, 8), np.uint16, alignment=16)
-        loose = cuda.shared.array((32, 8), np.uint16)
-        i = cuda.threadIdx.x
-        for k in range(8):
-            s[i, k] = i
-            loose[i, k] = i
-        cuda.syncthreads()
-        {statement}
-    """
-    assert codes(run(body, 1, 32, np.zeros(1), before=IMPORT)) == [code]
-
-
 IN_PARTS = """
     s = cuda.shared.array((64, 8), np.uint16, alignment=16)
     i = cuda.threadIdx.x
@@ -275,28 +256,3 @@ def test_a_warp_in_parts(condition: str, block: int, fails: bool, schedule: str)
     profile = run(body, 1, block, out, before=IMPORT, schedule=schedule)
     assert ("barrier-divergence" in codes(profile)) == fails
     assert np.isnan(out).any() == fails
-
-
-@every_case(("statement", "code"), [
-    ("acc = mma_m16n8k16_f16(acc, (w, w), (w, w))", "compile-error"),
-    ("acc = mma_m16n8k8_f16(acc, (w, w), (w,))", "compile-error"),
-    ("acc = mma_m16n8k16_f16((0.0, 0.0, 0.0, 0.0), (w, w, w, w), (w, w))", "compile-error"),
-    ("acc = mma_m16n8k8_tf32(acc, (z, z, z, z), (z, z))", "compile-error"),
-    ("acc = mma_m16n8k16_f16(acc, (w, w, w, w))", "compile-error"),
-    ("x = ldmatrix_x4(s.T, 0)", "compile-error"),
-    ("x = ldmatrix_x4(f, 0, 1)", "compile-error"),
-    ("x = ldmatrix_x4_trans(f, 0)", "compile-error"),
-    ("x = ldmatrix_x4(out, 0)", "unsupported"),
-    ("x = float_bits(1.0)", "compile-error"),
-    ("x = to_tf32(w)", "compile-error"),
-])  # fmt: skip
-def test_what_is_refused(statement: str, code: str) -> None:
-    body = f"""
-        s = cuda.shared.array((8, 8), np.uint16, alignment=16)
-        f = cuda.shared.array((8, 8), float32, alignment=16)
-        w, z = uint32(0), float32(0)
-        acc = (z, z, z, z)
-        {statement}
-    """
-    program = as_program(body, before=IMPORT)
-    assert rejection_codes(program, np.zeros(64, np.float32)) == [code]

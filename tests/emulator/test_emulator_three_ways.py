@@ -1,12 +1,10 @@
 """Random kernels give the same on the emulator, on Numba's simulator, and in the reference.
 
 Numba's simulator knows no types, no warps and no shuffles, so it is right only for kernels whose
-numbers are all int64 and never overflow; such kernels are drawn here. All of them run in one
-process of their own, because an environment variable chooses the simulator. `--long` tries ten
-times as many.
+numbers are all int64 and never overflow; such kernels are drawn here. `--long` tries ten times as
+many.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,19 +29,6 @@ s_int64[i] = i
 cuda.syncthreads()
 u = in_u[tid]
 v = tid * 3
-"""
-
-# Reads programs from its input, one JSON text a line, and prints what each one wrote.
-RUNNER = """
-import json, sys
-import numpy as np
-for line in sys.stdin:
-    program, arrays, grid, block = json.loads(line)
-    names = {}
-    exec(program, names)
-    arrays = [np.array(each, np.int64) for each in arrays]
-    names["kernel"][grid, block](*arrays)
-    print(json.dumps([each.tolist() for each in arrays]), flush=True)
 """
 
 
@@ -125,22 +110,6 @@ def on_the_emulator(kernel: BlockKernel) -> list[list[int]]:
     return [each.tolist() for each in arrays]
 
 
-def on_the_simulator(kernels: list[BlockKernel]) -> list[list[list[int]]]:
-    lines = [
-        json.dumps(
-            [
-                as_program(kernel.body, PARAMETERS),
-                [each.tolist() for each in arrays_for(kernel)],
-                BLOCKS,
-                THREADS,
-            ]
-        )
-        for kernel in kernels
-    ]
-    printed = on_numbas_simulator("-c", RUNNER, text="\n".join(lines))
-    return [json.loads(line) for line in printed.splitlines()]
-
-
 def kernels_without_overflow(count: int) -> list[tuple[BlockKernel, list[list[int]]]]:
     """Kernels with what their references say."""
     kept: dict[str, tuple[BlockKernel, list[list[int]]]] = {}
@@ -162,10 +131,12 @@ def kernels_without_overflow(count: int) -> list[tuple[BlockKernel, list[list[in
 def test_three_ways_agree(count: int) -> None:
     drawn = kernels_without_overflow(count)
     assert len(drawn) >= 0.6 * count, "too few kernels stay within the range"
-    simulated = on_the_simulator([kernel for kernel, _ in drawn])
-    assert len(simulated) == len(drawn)
-    for (kernel, expected), theirs in zip(drawn, simulated, strict=True):
-        ours = on_the_emulator(kernel)
+    simulated = on_numbas_simulator([
+        (as_program(kernel.body, PARAMETERS), "kernel", BLOCKS, THREADS, arrays_for(kernel))
+        for kernel, _ in drawn
+    ])  # fmt: skip
+    for (kernel, expected), arrays in zip(drawn, simulated, strict=True):
+        ours, theirs = on_the_emulator(kernel), [each.tolist() for each in arrays]
         text = as_program(kernel.body, PARAMETERS)
         assert ours == expected, f"the emulator differs from the reference:\n{text}"
         assert theirs == expected, f"Numba's simulator differs from the reference:\n{text}"

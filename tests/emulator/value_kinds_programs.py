@@ -1,14 +1,10 @@
 """Kernels with complex numbers, records, vector types and the like, for Numba's simulator as well.
 
-Run as a script under NUMBA_ENABLE_CUDASIM=1 it writes the simulator's results into a file. The
-simulator computes with Python's and NumPy's types, so programs stand here whose values agree.
+The simulator computes with Python's and NumPy's types, so programs stand here whose values agree.
 """
 
-import pickle
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -272,19 +268,3 @@ if i < a.size:
     "a": np.arange(70, dtype=np.uint8), "b": np.arange(-70, 0, dtype=np.int16),
     "out": np.zeros((70, 5)),
 })  # fmt: skip
-
-
-def simulate(path: str) -> None:
-    """Write what the simulator makes of every program."""
-    results = {}
-    for name, program in PROGRAMS.items():
-        names: dict[str, Any] = {}
-        exec(compile(program.text, name, "exec"), names)
-        arguments = program.arguments()
-        names["kernel"][program.grid, program.block](*arguments.values())
-        results[name] = arguments
-    Path(path).write_bytes(pickle.dumps(results))
-
-
-if __name__ == "__main__":
-    simulate(sys.argv[1])

@@ -48,7 +48,7 @@ def attacks(
 
 CHECK = 'course_lib.check("mat_add", mat_add)'
 OUTPUT = [{"output_type": "stream", "name": "stdout", "text": [PASSED]}]
-ANSWERED = json.dumps(notebook([code(MARKED_RIGHT)]))
+ANSWERED, UNANSWERED = (json.dumps(notebook([code(each)])) for each in (MARKED_RIGHT, MARKED_EMPTY))
 
 
 def _with(text: str, old: str, new: str) -> bytes:
@@ -57,143 +57,91 @@ def _with(text: str, old: str, new: str) -> bytes:
 
 
 NOTEBOOKS = (
-    *attacks(
-        "notebooks",
-        {
-            "forged-output": cells_of(
-                code(MARKED_EMPTY), code(CHECK, outputs=OUTPUT, execution_count=7)
-            ),
-            "forged-check-cell": cells_of(
-                code(MARKED_EMPTY),
-                code(f"print({PASSED!r})", metadata={"tags": ["check"]}, id="mat-add-check"),
-            ),
-            "forged-grade-metadata": cells_of(
-                code(
-                    MARKED_EMPTY,
-                    metadata={
-                        "nbgrader": {"grade": True, "points": 10, "score": 10, "locked": True},
-                        "tags": ["nbval-skip"],
-                    },
-                ),
-                metadata={"celltoolbar": "Create Assignment", "points": 10},
-            ),
-            "widget-state": cells_of(
-                code(MARKED_EMPTY),
+    *attacks("notebooks", {
+        "forged-output": cells_of(
+            code(MARKED_EMPTY), code(CHECK, outputs=OUTPUT, execution_count=7)),
+        "forged-check-cell": cells_of(
+            code(MARKED_EMPTY),
+            code(f"print({PASSED!r})", metadata={"tags": ["check"]}, id="mat-add-check")),
+        "forged-grade-metadata": cells_of(
+            code(
+                MARKED_EMPTY,
                 metadata={
-                    "widgets": {
-                        "application/vnd.jupyter.widget-state+json": {
-                            "state": {"x": {"model_module": "http://localhost/x.js"}}
-                        }
-                    }
-                },
-            ),
-            "attachments": cells_of(
-                {
-                    **markdown("![x](attachment:x.svg)"),
-                    "attachments": {"x.svg": {"image/svg+xml": "<svg onload=alert(1)>"}},
-                },
-                code(MARKED_EMPTY),
-            ),
-            "answer-in-an-output": cells_of(
-                code(
-                    MARKED_EMPTY,
-                    outputs=[{"output_type": "stream", "name": "stdout", "text": MARKED_RIGHT}],
-                )
-            ),
-            "answer-in-the-metadata": cells_of(
-                code("", metadata={"source": MARKED_RIGHT}),
-                metadata={"cells": [code(MARKED_RIGHT)]},
-            ),
-            "marker-without-answer": cells_of(
-                code("# EXERCISE mat_add\n"),
-                code("# EXERCISE matmul_naive\n" + RIGHT.replace("mat_add", "other")),
-            ),
-            "marker-with-a-path": cells_of(code("# EXERCISE ../../mat_add\n" + EMPTY)),
-            "answer-of-another-exercise": cells_of(
-                code("# EXERCISE mat_add\n" + RIGHT.replace("mat_add", "matmul_naive"))
-            ),
-            "cells-of-strange-kinds": cells_of(
-                *(
-                    {"cell_type": kind, "source": source}
-                    for kind in ("code", None, 7, "\u202e")
-                    for source in (None, 7, [[["x"]]], {"a": 1}, [None, 5])
-                ),
-                code(MARKED_EMPTY),
-            ),
-            "zeros-between": raw_file(lambda: _with(ANSWERED, "col, row", "co\\u0000l, row")),
-        },
-    ),
-    *attacks(
-        "notebooks",
-        {
-            "kernel-of-its-own": cells_of(
-                code(MARKED_RIGHT),
-                metadata={
-                    "kernelspec": {
-                        "name": "../../../evil",
-                        "argv": ["sh", "-c", f"touch {MARK}"],
-                        "language": "bash",
-                        "display_name": "<script>",
-                    }
-                },
-            ),
-            "kernel-of-another-language": cells_of(
-                code(MARKED_RIGHT),
-                metadata={
-                    "kernelspec": {"name": "ir", "display_name": "R"},
-                    "language_info": {"name": "R", "file_extension": "/../../x"},
-                },
-            ),
-            "answer-as-markdown": cells_of(markdown(MARKED_RIGHT)),
-            "same-id-everywhere": cells_of(
-                *(code(text, id="mat-add-answer") for text in (MARKED_RIGHT, MARKED_EMPTY))
-            ),
-            "imports-in-another-cell": cells_of(
-                code("import os, sys, subprocess\nos.system('true')"), code(MARKED_RIGHT)
-            ),
-            "two-lists-of-cells": raw_file(lambda: b'{"cells": [], ' + ANSWERED.encode()[1:]),
-            "numbers-without-end": raw_file(
-                lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": ' + "9" * 500_000)
-            ),
-            "format-of-the-future": raw_file(
-                lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": 99')
-            ),
-            "hundred-definitions": cells_of(
-                *(code(MARKED_EMPTY) for _ in range(300)), code(MARKED_RIGHT)
-            ),
-        },
-        earns="all",
-    ),
-    *attacks(
-        "notebooks",
-        {
-            "right-then-wrong": cells_of(
-                code(MARKED_RIGHT), code(MARKED_RIGHT.replace("+ B", "- B"))
-            )
-        },
-        earns="part",
-    ),
-    *attacks(
-        "notebooks",
-        {
-            "pickle": (
-                raw_file(lambda: b"cos\nsystem\n(S'touch " + MARK.encode() + b"'\ntR."),
-                "notebook",
-            ),
-            "deep-nesting": (raw_file(lambda: b'{"cells": ' + b"[" * 200_000), "nested|notebook"),
-        },
-        earns="review",
-    ),
-    *attacks(
-        "notebooks",
-        {
-            "cells-that-are-slow-to-parse": cells_of(
-                *(code(f"x = f'{'{1}' * 19_000}'") for _ in range(4)), code(MARKED_EMPTY)
-            )
-        },
-        heavy=True,
-    ),
-)
+                    "nbgrader": {"grade": True, "points": 10, "score": 10, "locked": True},
+                    "tags": ["nbval-skip"]}),
+            metadata={"celltoolbar": "Create Assignment", "points": 10}),
+        "widget-state": cells_of(
+            code(MARKED_EMPTY),
+            metadata={
+                "widgets": {
+                    "application/vnd.jupyter.widget-state+json": {
+                        "state": {"x": {"model_module": "http://localhost/x.js"}}}}}),
+        "attachments": cells_of(
+            {
+                **markdown("![x](attachment:x.svg)"),
+                "attachments": {"x.svg": {"image/svg+xml": "<svg onload=alert(1)>"}}},
+            code(MARKED_EMPTY)),
+        "answer-in-an-output": cells_of(
+            code(
+                MARKED_EMPTY,
+                outputs=[{"output_type": "stream", "name": "stdout", "text": MARKED_RIGHT}])),
+        "answer-in-the-metadata": cells_of(
+            code("", metadata={"source": MARKED_RIGHT}), metadata={"cells": [code(MARKED_RIGHT)]}),
+        "marker-without-answer": cells_of(
+            code("# EXERCISE mat_add\n"),
+            code("# EXERCISE matmul_naive\n" + RIGHT.replace("mat_add", "other"))),
+        "marker-with-a-path": cells_of(code("# EXERCISE ../../mat_add\n" + EMPTY)),
+        "answer-of-another-exercise": cells_of(
+            code("# EXERCISE mat_add\n" + RIGHT.replace("mat_add", "matmul_naive"))),
+        "cells-of-strange-kinds": cells_of(
+            *(
+                {"cell_type": kind, "source": source}
+                for kind in ("code", None, 7, "\u202e")
+                for source in (None, 7, [[["x"]]], {"a": 1}, [None, 5])),
+            code(MARKED_EMPTY)),
+        "zeros-between": raw_file(lambda: _with(ANSWERED, "col, row", "co\\u0000l, row")),
+    }),
+    *attacks("notebooks", {
+        "kernel-of-its-own": cells_of(
+            code(MARKED_RIGHT),
+            metadata={
+                "kernelspec": {
+                    "name": "../../../evil",
+                    "argv": ["sh", "-c", f"touch {MARK}"],
+                    "language": "bash",
+                    "display_name": "<script>"}}),
+        "kernel-of-another-language": cells_of(
+            code(MARKED_RIGHT),
+            metadata={
+                "kernelspec": {"name": "ir", "display_name": "R"},
+                "language_info": {"name": "R", "file_extension": "/../../x"}}),
+        "answer-as-markdown": cells_of(markdown(MARKED_RIGHT)),
+        "same-id-everywhere": cells_of(
+            *(code(text, id="mat-add-answer") for text in (MARKED_RIGHT, MARKED_EMPTY))),
+        "imports-in-another-cell": cells_of(
+            code("import os, sys, subprocess\nos.system('true')"), code(MARKED_RIGHT)),
+        "two-lists-of-cells": raw_file(lambda: b'{"cells": [], ' + ANSWERED.encode()[1:]),
+        "numbers-without-end": raw_file(
+            lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": ' + "9" * 500_000)),
+        "format-of-the-future": raw_file(
+            lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": 99')),
+        "hundred-definitions": cells_of(
+            *(code(MARKED_EMPTY) for _ in range(300)), code(MARKED_RIGHT)),
+    }, earns="all"),
+    *attacks("notebooks", {
+        "right-then-wrong": cells_of(code(MARKED_RIGHT), code(MARKED_RIGHT.replace("+ B", "- B"))),
+    }, earns="part"),
+    *attacks("notebooks", {
+        "pickle": (
+            raw_file(lambda: b"cos\nsystem\n(S'touch " + MARK.encode() + b"'\ntR."),
+            "notebook"),
+        "deep-nesting": (raw_file(lambda: b'{"cells": ' + b"[" * 200_000), "nested|notebook"),
+    }, earns="review"),
+    *attacks("notebooks", {
+        "cells-that-are-slow-to-parse": cells_of(
+            *(code(f"x = f'{'{1}' * 19_000}'") for _ in range(4)), code(MARKED_EMPTY)),
+    }, heavy=True),
+)  # fmt: skip
 
 
 def _link_to(target: str) -> Place:
@@ -238,31 +186,21 @@ def _solution_beside(submissions: Path, folder: str | bytes) -> None:
 
 
 FILES = (
-    *attacks(
-        "files",
-        {
-            "link-to-the-solution": (
-                _link_to("../../course/solutions/00_start_here.ipynb"),
-                "link",
-            ),
-            "link-to-a-neighbour": (_link_to("../neighbour-right/answer.ipynb"), "link"),
-            "link-to-the-password-file": (_link_to("/etc/passwd"), "link"),
-            "link-to-endless-zeros": (_link_to("/dev/zero"), "link"),
-            "pipe": (_pipe, "pipe"),
-            "folder-that-holds-itself": _loop,
-        },
-        earns="review",
-    ),
-    *attacks(
-        "files",
-        {
-            "folder-called-a-notebook": _folder_as_notebook,
-            "journal-of-its-own": _journal,
-            "solution-of-its-own": _solution_beside,
-        },
-    ),
+    *attacks("files", {
+        "link-to-the-solution": (_link_to("../../course/solutions/00_start_here.ipynb"), "link"),
+        "link-to-a-neighbour": (_link_to("../neighbour-right/answer.ipynb"), "link"),
+        "link-to-the-password-file": (_link_to("/etc/passwd"), "link"),
+        "link-to-endless-zeros": (_link_to("/dev/zero"), "link"),
+        "pipe": (_pipe, "pipe"),
+        "folder-that-holds-itself": _loop,
+    }, earns="review"),
+    *attacks("files", {
+        "folder-called-a-notebook": _folder_as_notebook,
+        "journal-of-its-own": _journal,
+        "solution-of-its-own": _solution_beside,
+    }),
     *attacks("files", {} if os.geteuid() == 0 else {"unreadable": (_unreadable, "opened")}),
-)
+)  # fmt: skip
 
 
 def named(name: str, folder: str | bytes, shown: str, has_twin: bool = False) -> Attack:
@@ -302,7 +240,7 @@ NAMES = (
     named("nothing-visible", "\u200b\u200d", "(no name)"),
     named("backslashes", "..\\..\\up", "..\\..\\up"),
     named("xml", "]]>&#x0;<a b='", "]]>&#x0;<a b='"),
-)
+)  # fmt: skip
 
 
 def archive(
@@ -340,53 +278,32 @@ def zipped(content: Callable[[], bytes]) -> Place:
 
 RIGHT_FILE = ANSWERED.encode()
 ARCHIVES = (
-    *attacks(
-        "archives",
-        {
-            "up-and-out": (
-                zipped(lambda: archive((f"../../{MARK}.ipynb", RIGHT_FILE), (f"../{MARK}", b"x"))),
-                r"leads out|\.\.",
-            ),
-            "device-entry": (
-                zipped(lambda: archive((_entry("answer.ipynb", 0o020666), RIGHT_FILE))),
-                "device",
-            ),
-            "small-bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 25_000_000))), "bytes"),
-            "quine-like": zipped(
-                lambda: archive(
-                    ("work.zip", _overlapping(3)),
-                    ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
-                )
-            ),
-        },
-        earns="review",
-    ),
-    *attacks(
-        "archives",
-        {"bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 200_000_000))), "bytes")},
-        earns="review",
-        heavy=True,
-    ),
-    *attacks(
-        "archives",
-        {
-            "names-of-control-characters": zipped(
-                lambda: archive(("\x1b[2J\n=1+1\u202e.ipynb", RIGHT_FILE))
-            )
-        },
-        earns="all",
-    ),
-    *attacks(
-        "archives",
-        {
-            "start-up-files": zipped(
-                lambda: archive(
-                    ("conftest.py", b"open('" + MARK.encode() + b"', 'w')"),
-                    ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
-                )
-            )
-        },
-    ),
-)
+    *attacks("archives", {
+        "up-and-out": (
+            zipped(lambda: archive((f"../../{MARK}.ipynb", RIGHT_FILE), (f"../{MARK}", b"x"))),
+            r"leads out|\.\."),
+        "device-entry": (
+            zipped(lambda: archive((_entry("answer.ipynb", 0o020666), RIGHT_FILE))),
+            "device"),
+        "small-bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 25_000_000))), "bytes"),
+        "quine-like": zipped(
+            lambda: archive(
+                ("work.zip", _overlapping(3)),
+                ("answer.ipynb", UNANSWERED.encode()))),
+    }, earns="review"),
+    *attacks("archives", {
+        "bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 200_000_000))), "bytes"),
+    }, earns="review", heavy=True),
+    *attacks("archives", {
+        "names-of-control-characters": zipped(
+            lambda: archive(("\x1b[2J\n=1+1\u202e.ipynb", RIGHT_FILE))),
+    }, earns="all"),
+    *attacks("archives", {
+        "start-up-files": zipped(
+            lambda: archive(
+                ("conftest.py", b"open('" + MARK.encode() + b"', 'w')"),
+                ("answer.ipynb", UNANSWERED.encode()))),
+    }),
+)  # fmt: skip
 
 ATTACKS: tuple[Attack, ...] = (*NOTEBOOKS, *FILES, *NAMES, *ARCHIVES)

@@ -51,84 +51,56 @@ def _known_launches(seed: int) -> str:
 
 
 DETECTING = (
-    *answers(
-        "detecting",
-        {
-            "the-known-shapes": _only_if(_known_shapes()),
-            "squares": _only_if("C.shape[0] == C.shape[1]"),
-            "whole-blocks": _only_if("C.shape[0] % 16 == 0 and C.shape[1] % 16 == 0"),
-            "many-blocks": _only_if("cuda.gridDim.x * cuda.gridDim.y > 2"),
-            "the-odd-number-in-the-output": _only_if("C[row, col] == -7251.625"),
-            "not-a-number-in-the-output": _only_if("C[row, col] != C[row, col]"),
-            "untouched-zeros": _only_if("C[row, col] != 0"),
-            "the-first-element-of-the-seed": _only_if("A[0, 0] > 0"),
-            "the-emulator-by-its-grid": _only_if("cuda.laneid == cuda.threadIdx.x"),
-            "the-last-launch": kernel(
-                f"{INSIDE}    {ADD}\n    B[row, col] = 0\n    A[row, col] = 0"
-            ),
-        },
-        earns="part",
-    ),
-    *answers(
-        "detecting",
-        {
-            "equal-arrays": _only_if("A is not B"),
-            "not-a-number-as-result": kernel(f"{INSIDE}    C[row, col] = np.nan"),
-            "infinity-as-result": kernel(f"{INSIDE}    C[row, col] = np.inf"),
-            "inputs-made-zero": kernel(
-                f"{INSIDE}    A[row, col] = 0\n    B[row, col] = 0\n    C[row, col] = 0"
-            ),
-            "results-beyond-the-arrays": kernel(
-                f"{INSIDE}    C[row, col] = A[row + 1000000, col] + B[-row - 1000000, col]"
-            ),
-            "results-in-used-memory": kernel(
-                f"s = cuda.shared.array((16, 16), np.float32)\n{INSIDE}"
-                "    C[row, col] = s[cuda.threadIdx.y, cuda.threadIdx.x]"
-            ),
-            "block-that-is-not-a-number": "BLOCK = (float('nan'), 1)\n" + RIGHT,
-        },
-    ),
+    *answers("detecting", {
+        "the-known-shapes": _only_if(_known_shapes()),
+        "squares": _only_if("C.shape[0] == C.shape[1]"),
+        "whole-blocks": _only_if("C.shape[0] % 16 == 0 and C.shape[1] % 16 == 0"),
+        "many-blocks": _only_if("cuda.gridDim.x * cuda.gridDim.y > 2"),
+        "the-odd-number-in-the-output": _only_if("C[row, col] == -7251.625"),
+        "not-a-number-in-the-output": _only_if("C[row, col] != C[row, col]"),
+        "untouched-zeros": _only_if("C[row, col] != 0"),
+        "the-first-element-of-the-seed": _only_if("A[0, 0] > 0"),
+        "the-emulator-by-its-grid": _only_if("cuda.laneid == cuda.threadIdx.x"),
+        "the-last-launch": kernel(f"{INSIDE}    {ADD}\n    B[row, col] = 0\n    A[row, col] = 0"),
+    }, earns="part"),
+    *answers("detecting", {
+        "equal-arrays": _only_if("A is not B"),
+        "not-a-number-as-result": kernel(f"{INSIDE}    C[row, col] = np.nan"),
+        "infinity-as-result": kernel(f"{INSIDE}    C[row, col] = np.inf"),
+        "inputs-made-zero": kernel(
+            f"{INSIDE}    A[row, col] = 0\n    B[row, col] = 0\n    C[row, col] = 0"),
+        "results-beyond-the-arrays": kernel(
+            f"{INSIDE}    C[row, col] = A[row + 1000000, col] + B[-row - 1000000, col]"),
+        "results-in-used-memory": kernel(
+            f"s = cuda.shared.array((16, 16), np.float32)\n{INSIDE}"
+            "    C[row, col] = s[cuda.threadIdx.y, cuda.threadIdx.x]"),
+        "block-that-is-not-a-number": "BLOCK = (float('nan'), 1)\n" + RIGHT,
+    }),
     answer("detecting", "a-tile-of-one", "TILE = 1\n" + RIGHT.replace("mat_add", "matmul_tiled"),
         exercise="matmul_tiled"),
-    *answers(
-        "detecting",
-        {
-            "no-threads": "BLOCK = (0, 0)\n" + RIGHT,
-            "block-of-a-text": "BLOCK = ('TILE', 1)\n" + RIGHT,
-        },
-        says="invalid-launch",
-    ),
-    *answers(
-        "detecting",
-        {
-            "constants-that-are-none": "BM = BN = BK = TM = TN = float('inf')\n",
-            "constants-below-zero": "BM, BN, BK, TM, TN = -128, -128, -8, -8, -8\n",
-            "constants-like-truth": "BM = BN = BK = TM = TN = True\n",
-        },
-        exercise="pick_a_tile",
-    ),
+    *answers("detecting", {
+        "no-threads": "BLOCK = (0, 0)\n" + RIGHT,
+        "block-of-a-text": "BLOCK = ('TILE', 1)\n" + RIGHT,
+    }, says="invalid-launch"),
+    *answers("detecting", {
+        "constants-that-are-none": "BM = BN = BK = TM = TN = float('inf')\n",
+        "constants-below-zero": "BM, BN, BK, TM, TN = -128, -128, -8, -8, -8\n",
+        "constants-like-truth": "BM = BN = BK = TM = TN = True\n",
+    }, exercise="pick_a_tile"),
 )  # fmt: skip
 
 HARD_CODED = (
-    *answers(
-        "hard-coded",
-        {
-            "constant": kernel(f"{INSIDE}    C[row, col] = 0.5"),
-            "table-of-the-known-seed": kernel(
-                f"{INSIDE}    C[row, col] = TABLE[(row * 16 + col) % 128]", before=_table(0)
-            ),
-        },
-    ),
-    *answers(
-        "hard-coded",
-        {
-            "launches-of-the-known-seed": _known_launches(0),
-            "answers-one": function("return 1"),
-            "answer-equal-to-everything": function("return not None"),
-        },
-        exercise="blocks_per_sm",
-    ),
-)
+    *answers("hard-coded", {
+        "constant": kernel(f"{INSIDE}    C[row, col] = 0.5"),
+        "table-of-the-known-seed": kernel(
+            f"{INSIDE}    C[row, col] = TABLE[(row * 16 + col) % 128]", before=_table(0)),
+    }),
+    *answers("hard-coded", {
+        "launches-of-the-known-seed": _known_launches(0),
+        "answers-one": function("return 1"),
+        "answer-equal-to-everything": function("return not None"),
+    }, exercise="blocks_per_sm"),
+)  # fmt: skip
 
 
 # Right numbers, and a trick in place of what the exercise is about.

@@ -113,11 +113,9 @@ def hand_in(
         kind = drawn.choices(tuple(kinds), tuple(kinds.values()))[0]
         expected[exercise], cells = _ANSWERS[kind](exercise, cells, drawn)
     saved_by = drawn.choice(tuple(_EDITORS))
-    whole = notebook(
-        [{"id": f"cell-{n}", **cell} for n, cell in enumerate(_untidied(cells, drawn))]
-    )
+    cells = [{"id": f"cell-{n}", **cell} for n, cell in enumerate(_untidied(cells, drawn))]
     file = drawn.choice(_FILE_NAMES).format(lesson.stem)
-    (below(submissions, name) / file).write_bytes(_EDITORS[saved_by](whole))
+    (below(submissions, name) / file).write_bytes(_EDITORS[saved_by](notebook(cells)))
     return Student(name, expected, saved_by)
 
 
@@ -174,11 +172,8 @@ def _endless(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expecte
 
 
 _ANSWERS: dict[str, Callable[[str, Cells, random.Random], tuple[Expected, Cells]]] = {
-    "right": _right,
-    "wrong": _wrong,
-    "missing": _missing,
-    "endless": _endless,
-}
+    "right": _right, "wrong": _wrong, "missing": _missing, "endless": _endless,
+}  # fmt: skip
 
 
 @cache
@@ -202,9 +197,8 @@ def _answered(cells: Cells, exercise: str, text: str, drawn: random.Random) -> C
     """The answer in its cell, or in one of the ways in which students put it elsewhere."""
     place = _place_of(cells, exercise)
     marked = f"# EXERCISE {exercise}\n{text}"
-    how = drawn.choices(
-        ("plain", "earlier-try", "no-marker", "markdown", "timed"), (6, 2, 1, 1, 1)
-    )[0]
+    ways = {"plain": 6, "earlier-try": 2, "no-marker": 1, "markdown": 1, "timed": 1}
+    how = drawn.choices([*ways], [*ways.values()])[0]
     if EXERCISES[exercise].kind.name == "constants" and how == "no-marker":
         how = "plain"  # five numbers have no name to be found by
     if how == "no-marker":
@@ -214,8 +208,7 @@ def _answered(cells: Cells, exercise: str, text: str, drawn: random.Random) -> C
     if how == "markdown":
         return [*cells[:place], markdown(marked), *cells[place + 1 :]]
     if how == "earlier-try":
-        again = code(marked)
-        return [*cells[: place + 1], again, *cells[place + 1 :]]
+        return [*cells[: place + 1], code(marked), *cells[place + 1 :]]
     return _replaced(cells, place, marked)
 
 
@@ -230,19 +223,10 @@ def _untidied(cells: Cells, drawn: random.Random) -> Cells:
 
 
 _SCRIBBLES = (
-    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);",
-    "!nvidia-smi",
-    "%pip install numba-cuda",
-    "print(1 +",
-    "x = 3\nx",
-    "help(cuda.grid)",
-    "import os\nos.getcwd()",
-    "",
-)
-
-
-def _as_jupyterlab_saves(notebook: dict[str, Any]) -> bytes:
-    return json.dumps(notebook).encode()
+    "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);", "!nvidia-smi",
+    "%pip install numba-cuda", "print(1 +", "x = 3\nx", "help(cuda.grid)",
+    "import os\nos.getcwd()", "",
+)  # fmt: skip
 
 
 def _as_classic_saves(notebook: dict[str, Any]) -> bytes:
@@ -255,7 +239,7 @@ def _as_classic_saves(notebook: dict[str, Any]) -> bytes:
 
 
 _EDITORS: dict[str, Callable[[dict[str, Any]], bytes]] = {
-    "JupyterLab": _as_jupyterlab_saves,
+    "JupyterLab": lambda notebook: json.dumps(notebook).encode(),
     "Colab": as_colab_saves,
     "VS Code": as_vscode_saves,
     "classic": _as_classic_saves,

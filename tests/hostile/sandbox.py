@@ -27,11 +27,8 @@ class Graded:
 
     def row(self, submission: str, exercise: str) -> dict[str, str]:
         """The one row of a submission and an exercise."""
-        found = [
-            row
-            for row in self.rows
-            if row["submission"] == submission and row["exercise"] == exercise
-        ]
+        wanted = submission, exercise
+        found = [row for row in self.rows if (row["submission"], row["exercise"]) == wanted]
         assert len(found) == 1, f"{len(found)} rows for {submission!r}"
         return found[0]
 
@@ -56,15 +53,10 @@ def grade(
     command += ["--out", str(out), "--seed", str(seed), "--exercises", *exercises]
     started = time.monotonic()
     ran = subprocess.run(
-        command,
-        cwd=submissions if submissions.is_dir() else submissions.parent,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=patience,
-        start_new_session=True,
-    )
+        command, cwd=submissions if submissions.is_dir() else submissions.parent, env=environment,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=patience, start_new_session=True,
+    )  # fmt: skip
     seconds = time.monotonic() - started
     time.sleep(0.2)  # a process that is just ending is none that was left
     rows = read_rows(out / "grades.csv") if (out / "grades.csv").exists() else ()

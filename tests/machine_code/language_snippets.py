@@ -267,15 +267,12 @@ WRITTEN_OUT = {
         print(None)             print(n, sep='')        print('%d' % n)         print(f'{n}')
         print(Color.red)        print(math.sqrt)        print(*t)
     """,
-}
-
-WRITTEN_OUT["functions of NumPy over whole arrays"] = """
+    "functions of NumPy over whole arrays": """
         a[0] = np.sin(Z)        np.maximum(m, m, a)     np.bitwise_and(k, k, k)
         np.bitwise_and(a, a, k)                         e = np.sin(a, b); a[0] = e[1]
         s = cuda.shared.array(8, float32); np.sin(a, s)
-    """
-
-WRITTEN_OUT["other shapes and types over the same elements"] = """
+    """,
+    "other shapes and types over the same elements": """
         e = f.reshape(16)       e = g.reshape(16)       e = a[::2].reshape(2, 2)
         e = a.reshape(m.shape)  e = a.reshape(t)        e = m.T.reshape(16)
         e = R.reshape(2, 4); a[0] = e[1, 1].x
@@ -288,16 +285,57 @@ WRITTEN_OUT["other shapes and types over the same elements"] = """
         a[0] = n.view(np.float64)                       k[0] = q.bit_count()
         k[0] = n.bit_count(1)   C[0] = complex(*cmath.polar(C[1]))              C[0] = complex(*a)
         C[0] = complex(*(x, x), x)                      a[0] = max(*t)
-    """
-
-WRITTEN_OUT["whole arrays into fields, members into elements"] = """
+    """,
+    "whole arrays into fields, members into elements": """
         R[0]['v'] = d           R[0]['v'] = k           R[0]['v'] = t           R[0]['v'] = x
         R[0]['v'] = R[1]['v']   R[0].v = R[1].v         R[0].v = a              R[0]['x'] = a
         R[0] = a                R[0] = R                R[0] = x                R[0] = R[0].v
         s = cuda.local.array(2, float32); R[0]['v'] = s                         a[0] += Num.one
         a[0] = float32(Num.one)                         a[0] = math.sqrt(Num.one)
         e = Num.one; a[e] = 1
-    """
+    """,
+    "complex numbers": """
+        C[0] = C[0].conjugate() * C[1] / (1 + 2j)       C[0] = C[0] ** 2        C[0] = complex(q)
+        C[0] //= 2              a[0] = C[0] % 2         a[0] = C[0] < C[1]
+        a[0] = C[0] != 1j and q                         a[0] = int(C[0])        a[0] = float(C[0])
+        a[0] = np.float32(C[0])                         a[0] = min(C[0], C[1])  C.real[0] = 1
+        a[0] = C.imag[1]        a[0] = q.real           C[0] = cmath.sqrt(C[0])
+        C[0] = cmath.cosh(x)    a[0] = cmath.phase(C[0])
+        a[0] = cmath.phase(x)   C[0] = cmath.rect(x, x)
+        C[0] = cmath.rect(n, x)                         a[0] = cmath.polar(C[0])[0]
+        C[0] = cmath.nothing(C[0])                      a[0] = cmath.isnan(C[0])
+        cuda.atomic.add(a, 0, C[0])                     a[0] = divmod(C[0], C[1])[0]
+        s = cuda.shared.array(4, np.complex64); s[0] = 1j; C[0] = s[0]
+        s = cuda.local.array(4, types.complex128); s[0] = 1; C[0] = s[0]        C[0] = C.mean()
+        a[0] = C.argmax()       a[0] = (C[0], C[1]) < (C[0], C[1])
+    """,
+    "records": """
+        a[0] = R[0][0]          a[0] = R[0][7]          a[0] = R[0][n]          a[0] = R[0].nope
+        a[0] = R[0]             a[0] = R[0] + 1         a[0] = R[0] == R[1]     a[0] = len(R[0])
+        a[0] = 1 if R[0] else 2                         print(R[0])             e = R[0]; e.x = 2
+        R[0].x += 1             R[0]['j'] += 2          R.x = 1                 R[0].x = C[0]
+        R[0].nope = 1           R[0] = R[1]             R[0] = 1
+        R[0].x, R[0].j = 1, 2   for e in R:| e.x = 1    a[0] = R[1:][0].x
+        a[0] = cuda.atomic.add(R.x, 0, 1)               a[0] = cuda.atomic.add(R, 0, 1)
+    """,
+    "vector types": """
+        a[0] = cuda.float32x4(1, 2, 3, 4).w             a[0] = cuda.float32x4(1).x
+        a[0] = cuda.float32x3(cuda.float32x2(1, 2), 3).y
+        a[0] = cuda.float32x3(cuda.int32x2(1, 2), 3).y  a[0] = cuda.float32x2(C[0], 1).x
+        a[0] = cuda.float32x2(1, 2)[0]
+        e = cuda.float32x2(1, 2) if q else cuda.float32x3(3, 4, 5); a[0] = e.x
+        a[0] = cuda.float32x5(1)
+    """,
+    "methods of arrays": """
+        a[0] = a.any() and a.all()                      k[0] = a.view(np.int32)[0]
+        k[0] = a.view('int32')[0]                       k[0] = a.view(int32)[0]
+        a[0] = a.view(np.float64)[0]                    k[0] = x.view(np.int32)
+        a[0] = np.all(o) + np.any(o)                    a[0] = np.prod(k)       a[0] = min(m)
+        a[0] = Z[0]             a[0] = len(Z)           a[0] = cuda.libdevice.powf(x)
+        a[0] = cuda.libdevice.fmaf(x, n, z)             a[0] = cuda.libdevice.sinf(C[0])
+    """,
+}
+
 
 # What is handed to `cuda.shared.array`, for one axis and for two; and to `np.sin`, whole arrays.
 ONE_AXIS = """
@@ -346,48 +384,6 @@ ARRAY = """T all any argmax astype copy ctypes data dot dtype fill flags flat fl
     swapaxes tolist transpose var view x""".split()
 NUMBER = """as_integer_ratio bit_count bit_length conjugate denominator dtype hex imag is_integer
     item numerator real shape to_bytes view x""".split()
-
-
-WRITTEN_OUT["complex numbers"] = """
-        C[0] = C[0].conjugate() * C[1] / (1 + 2j)       C[0] = C[0] ** 2        C[0] = complex(q)
-        C[0] //= 2              a[0] = C[0] % 2         a[0] = C[0] < C[1]
-        a[0] = C[0] != 1j and q                         a[0] = int(C[0])        a[0] = float(C[0])
-        a[0] = np.float32(C[0])                         a[0] = min(C[0], C[1])  C.real[0] = 1
-        a[0] = C.imag[1]        a[0] = q.real           C[0] = cmath.sqrt(C[0])
-        C[0] = cmath.cosh(x)    a[0] = cmath.phase(C[0])
-        a[0] = cmath.phase(x)   C[0] = cmath.rect(x, x)
-        C[0] = cmath.rect(n, x)                         a[0] = cmath.polar(C[0])[0]
-        C[0] = cmath.nothing(C[0])                      a[0] = cmath.isnan(C[0])
-        cuda.atomic.add(a, 0, C[0])                     a[0] = divmod(C[0], C[1])[0]
-        s = cuda.shared.array(4, np.complex64); s[0] = 1j; C[0] = s[0]
-        s = cuda.local.array(4, types.complex128); s[0] = 1; C[0] = s[0]        C[0] = C.mean()
-        a[0] = C.argmax()       a[0] = (C[0], C[1]) < (C[0], C[1])
-"""
-WRITTEN_OUT["records"] = """
-        a[0] = R[0][0]          a[0] = R[0][7]          a[0] = R[0][n]          a[0] = R[0].nope
-        a[0] = R[0]             a[0] = R[0] + 1         a[0] = R[0] == R[1]     a[0] = len(R[0])
-        a[0] = 1 if R[0] else 2                         print(R[0])             e = R[0]; e.x = 2
-        R[0].x += 1             R[0]['j'] += 2          R.x = 1                 R[0].x = C[0]
-        R[0].nope = 1           R[0] = R[1]             R[0] = 1
-        R[0].x, R[0].j = 1, 2   for e in R:| e.x = 1    a[0] = R[1:][0].x
-        a[0] = cuda.atomic.add(R.x, 0, 1)               a[0] = cuda.atomic.add(R, 0, 1)
-"""
-WRITTEN_OUT["vector types"] = """
-        a[0] = cuda.float32x4(1, 2, 3, 4).w             a[0] = cuda.float32x4(1).x
-        a[0] = cuda.float32x3(cuda.float32x2(1, 2), 3).y
-        a[0] = cuda.float32x3(cuda.int32x2(1, 2), 3).y  a[0] = cuda.float32x2(C[0], 1).x
-        a[0] = cuda.float32x2(1, 2)[0]
-        e = cuda.float32x2(1, 2) if q else cuda.float32x3(3, 4, 5); a[0] = e.x
-        a[0] = cuda.float32x5(1)
-"""
-WRITTEN_OUT["methods of arrays"] = """
-        a[0] = a.any() and a.all()                      k[0] = a.view(np.int32)[0]
-        k[0] = a.view('int32')[0]                       k[0] = a.view(int32)[0]
-        a[0] = a.view(np.float64)[0]                    k[0] = x.view(np.int32)
-        a[0] = np.all(o) + np.any(o)                    a[0] = np.prod(k)       a[0] = min(m)
-        a[0] = Z[0]             a[0] = len(Z)           a[0] = cuda.libdevice.powf(x)
-        a[0] = cuda.libdevice.fmaf(x, n, z)             a[0] = cuda.libdevice.sinf(C[0])
-"""
 
 
 def snippets() -> dict[str, list[str]]:

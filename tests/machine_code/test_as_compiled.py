@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sampling import few
 
 import course_lib
 from course_lib.compiled_counts import NotCounted, floats, walker
@@ -58,14 +59,10 @@ def compiled(launch: Any, cc: str) -> Any:
     return emulated[(grid, block, 0, *dynamic)](*given).as_compiled(cc)
 
 
-@pytest.mark.parametrize("name", [
-    "tiled matmul",
-    "softmax",
-    pytest.param("transpose, no tile", marks=pytest.mark.slow),
-    pytest.param("transpose, tile", marks=pytest.mark.slow),
-    pytest.param("transpose, padded", marks=pytest.mark.slow),
-    pytest.param("squared_lengths", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize("name", few([
+    "tiled matmul", "softmax", "transpose, no tile", "transpose, tile", "transpose, padded",
+    "squared_lengths",
+], 2))  # fmt: skip
 def test_counts_are_those_of_nsight_compute(reports: Any, name: str) -> None:
     found, counted = compiled(reports[name], "9.0"), stored(name).counts
     for counter in EXACT:
@@ -99,7 +96,7 @@ def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, costly: bool) 
 
     The rungs, which take as long as all others, are held line by line below, too.
     """
-    counted = json.loads((Path(__file__).parent / "as_compiled_H200.json").read_text())["kernels"]
+    counted = json.loads(Path(__file__).with_name("as_compiled_H200.json").read_text())["kernels"]
     as_compiled = benchmark("as_compiled")
     everything = as_compiled.launches()
     assert {*as_compiled.as_compiled_kernels.launches(), *MANY_TURNS} <= counted.keys()
@@ -117,9 +114,7 @@ def test_many_styles_cost_what_an_h200_counted(corpus, benchmark, costly: bool) 
     assert not odd
 
 
-SHARED_PASSES = json.loads(
-    (Path(__file__).parent / "shared_passes_H200.json").read_text(encoding="utf-8")
-)
+SHARED_PASSES = json.loads(Path(__file__).with_name("shared_passes_H200.json").read_text())
 PASSES_OF_H200 = SHARED_PASSES["kernels"]
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 import course_lib
 from course_lib.machine_code import (
@@ -39,24 +40,16 @@ def a_kernel(A):
 
 def test_ptxas_is_read_for_the_kernel_that_is_meant():
     assert report.resources(LOG, "kernel") == {
-        "registers": 48,
-        "static_shared_bytes": 8192,
-        "stack_bytes": 32,
-        "spill_store_bytes": 24,
+        "registers": 48, "static_shared_bytes": 8192, "stack_bytes": 32, "spill_store_bytes": 24,
         "spill_load_bytes": 20,
-    }
+    }  # fmt: skip
     assert report.resources(LOG, "other")["registers"] == 255
-    assert (
-        report.resources(LOG.replace(" 8192 bytes smem,", ""), "kernel")["static_shared_bytes"] == 0
-    )
+    without = report.resources(LOG.replace(" 8192 bytes smem,", ""), "kernel")
+    assert without["static_shared_bytes"] == 0
 
 
-@pytest.mark.parametrize("text", ["7.5", "sm_75", "sm75", (7, 5)])
-def test_spellings_of_a_compute_capability(text):
-    assert compiler.capability(text) == (7, 5)
-
-
-def test_a_capability_of_two_digits():
+def test_spellings_of_a_compute_capability():
+    assert {*map(compiler.capability, ["7.5", "sm_75", "sm75", (7, 5)])} == {(7, 5)}
     assert compiler.capability("10.0") == compiler.capability("sm_100") == (10, 0)
     with pytest.raises(CompileFailed, match="A compute capability looks like"):
         compiler.capability("75")
@@ -199,10 +192,6 @@ def code(*rows: str) -> sass.Disassembly:
     return sass.parse("\n".join(lines), "kernel")
 
 
-def opcodes(*rows: str) -> list[str]:
-    return [each.opcode for each in sass.hot_loop(code(*rows))]
-
-
 def test_only_the_kernels_own_section_is_read():
     parsed = code(".L_x_0:", '//## File "/a b/k.py", line 7', "@!P0 BRA `(.L_x_0)", "EXIT")
     assert [str(each) for each in parsed.instructions] == ["@!P0 BRA `(.L_x_0)", "EXIT"]
@@ -211,119 +200,78 @@ def test_only_the_kernels_own_section_is_read():
     assert [each.address for each in parsed.instructions] == [0, 16]
 
 
-def test_the_loop_with_more_multiply_adds_is_hot():
-    found = opcodes(
-        "MOV R1, RZ",
-        ".L_x_0:",  # longer, one multiply-add
-        *["IADD3 R1, R1, 1, RZ"] * 9,
-        "FFMA R0, R1, R2, R0",
-        "@P0 BRA `(.L_x_0)",
-        ".L_x_1:",  # shorter, two
-        *["FFMA R0, R1, R2, R0"] * 2,
-        "@P1 BRA `(.L_x_1)",
-        "EXIT",
-    )
-    assert found == ["FFMA", "FFMA", "BRA"]
+FFMA, HGMMA = "FFMA R0, R1, R2, R0", "HGMMA.64x256x16.F32.BF16 R0, R1, R2, R0"
+WITHIN = [
+    ".L_x_0:", "LDG.E R2, [R4]", ".L_x_1:", "STS [R3], R2", "@P1 BRA `(.L_x_1)", *[FFMA] * 4,
+    "@P0 BRA `(.L_x_0)", "EXIT",
+]  # fmt: skip
+PADDED = ["FADD R0, R1, R2", "EXIT", ".L_x_0:", "BRA `(.L_x_0)", "NOP"]
 
 
-def test_an_outer_loop_is_counted_without_the_inner_one():
-    rows = (
-        ".L_x_0:",
-        "LDG.E R2, [R4]",
-        ".L_x_1:",  # a loop that copies
-        "STS [R3], R2",
-        "@P1 BRA `(.L_x_1)",
-        *["FFMA R0, R1, R2, R0"] * 4,
-        "@P0 BRA `(.L_x_0)",
-        "EXIT",
-    )
-    assert opcodes(*rows) == ["LDG.E", "FFMA", "FFMA", "FFMA", "FFMA", "BRA"]
-    outer, inner = sorted(sass.loops(code(*rows)), key=lambda loop: loop.head)
+def nested(inside: int) -> list[str]:
+    """A loop within one that holds five products: the first trip, and the last, written out."""
+    inner = [".L_x_1:", *[HGMMA] * inside, "@P1 BRA `(.L_x_1)"]
+    return [".L_x_0:", *[HGMMA] * 5, *inner, "@P0 BRA `(.L_x_0)", "EXIT"]
+
+
+# Rows of machine code, and the instructions of the hot loop.
+HOT = {
+    "the shorter loop with more multiply-adds": (
+        ["MOV R1, RZ", ".L_x_0:", *["IADD3 R1, R1, 1, RZ"] * 9, FFMA, "@P0 BRA `(.L_x_0)",
+         ".L_x_1:", FFMA, FFMA, "@P1 BRA `(.L_x_1)", "EXIT"], "FFMA FFMA BRA"),
+    "an outer loop without the one that copies": (WITHIN, "LDG.E FFMA FFMA FFMA FFMA BRA"),
+    "the loop within": (nested(4), "HGMMA HGMMA HGMMA HGMMA BRA"),
+    "with less to do than what is around it": (nested(2), "HGMMA HGMMA HGMMA HGMMA HGMMA BRA"),
+    "padding after the end": (PADDED, ""),
+    "a guarded exit goes on": (
+        [".L_x_0:", "@P0 EXIT", FFMA, "BRA `(.L_x_0)"], "EXIT FFMA BRA"),
+    "a meeting point lies elsewhere": (
+        [".L_x_0:", "BSSY.RECONVERGENT B1, `(.L_x_1)", "@P0 BRA `(.L_x_2)", ".L_x_1:", FFMA,
+         "@P1 BRA `(.L_x_0)", "EXIT", ".L_x_2:", "FADD R0, R0, R1", "BSYNC.RECONVERGENT B1"],
+        "BSSY.RECONVERGENT BRA FFMA BRA FADD BSYNC.RECONVERGENT"),
+}  # fmt: skip
+
+
+@every_case(("rows", "expected"), HOT.values(), ids=HOT)
+def test_which_loop_is_hot(rows: list[str], expected: str) -> None:
+    found = " ".join(each.opcode for each in sass.hot_loop(code(*rows)))
+    assert found.replace(".64x256x16.F32.BF16", "") == expected
+
+
+def test_an_inner_loop_is_no_part_of_the_outer_one_and_padding_is_not_reached() -> None:
+    outer, inner = sorted(sass.loops(code(*WITHIN)), key=lambda loop: loop.head)
     assert inner.members < outer.members
     assert not set(outer.own) & inner.members
+    assert [each.opcode for each in sass.reachable(code(*PADDED))] == ["FADD", "EXIT"]
 
 
-def test_the_loop_within_is_hot_where_the_one_around_it_holds_a_trip_written_out():
-    def nested(inside: int) -> list[str]:
-        return opcodes(
-            ".L_x_0:",
-            *["HGMMA.64x256x16.F32.BF16 R0, R1, R2, R0"] * 5,  # the first trip, and the last
-            ".L_x_1:",
-            *["HGMMA.64x256x16.F32.BF16 R0, R1, R2, R0"] * inside,
-            "@P1 BRA `(.L_x_1)",
-            "@P0 BRA `(.L_x_0)",
-            "EXIT",
-        )
-
-    assert len(nested(4)) == 4 + 1
-    assert len(nested(2)) == 5 + 1  # a loop with less to do than what is around it
-
-
-def test_padding_after_the_end_is_no_loop():
-    rows = ("FADD R0, R1, R2", "EXIT", ".L_x_0:", "BRA `(.L_x_0)", "NOP")
-    assert opcodes(*rows) == []
-    assert [each.opcode for each in sass.reachable(code(*rows))] == ["FADD", "EXIT"]
-
-
-def test_a_guarded_exit_goes_on():
-    found = opcodes(".L_x_0:", "@P0 EXIT", "FFMA R0, R1, R2, R0", "BRA `(.L_x_0)")
-    assert found == ["EXIT", "FFMA", "BRA"]
-
-
-def test_a_meeting_point_may_lie_elsewhere():
-    found = opcodes(
-        ".L_x_0:",
-        "BSSY.RECONVERGENT B1, `(.L_x_1)",
-        "@P0 BRA `(.L_x_2)",
-        ".L_x_1:",
-        "FFMA R0, R1, R2, R0",
-        "@P1 BRA `(.L_x_0)",
-        "EXIT",
-        ".L_x_2:",
-        "FADD R0, R0, R1",
-        "BSYNC.RECONVERGENT B1",
-    )
-    assert found == ["BSSY.RECONVERGENT", "BRA", "FFMA", "BRA", "FADD", "BSYNC.RECONVERGENT"]
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "width"),
-    [
-        ("FFMA R0, R1, R2, R0", "FFMA", 32), ("LDS.U.128 R12, [R34]", "shared load", 128),
-        ("LDS R4, [R31]", "shared load", 32), ("LDS.U8 R4, [R31]", "shared load", 8),
-        ("LDG.E.128.SYS R4, [R31]", "global load", 128), ("LDG.E.64 R4, [R31]", "global load", 64),
-        ("LDGSTS.E.BYPASS.LTC128B.128 [R1], [R2.64]", "LDGSTS", 128),
-        ("LDSM.M88.4 R4, [R8]", "LDSM", 32), ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA", 32),
-        ("IMAD.MOV.U32 R1, RZ, RZ, R2", "move", 32),
-        ("IMAD.WIDE.U32 R2, R3, R4, RZ", "integer", 32),
-        ("ULOP3.LUT UR4, UR5, UR6, URZ, 0xc0, !UPT", "integer", 32),
-        ("UIADD3.X UR6, UR5, 0x1, URZ", "integer", 32), ("HFMA2 R1, -RZ, RZ, 0, 0", "move", 32),
-        ("HFMA2 R1, R2, R3, R1", "float16", 32), ("DFMA R2, R4, R6, R2", "float64", 32),
-        ("STL [R1], R2", "local", 32), ("BAR.SYNC.DEFER_BLOCKING 0x0", "control", 32),
-        ("TEX R0, R1", "other", 32),
-    ],
-)  # fmt: skip
+@every_case(("text", "kind", "width"), [
+    ("FFMA R0, R1, R2, R0", "FFMA", 32), ("LDS.U.128 R12, [R34]", "shared load", 128),
+    ("LDS R4, [R31]", "shared load", 32), ("LDS.U8 R4, [R31]", "shared load", 8),
+    ("LDG.E.128.SYS R4, [R31]", "global load", 128), ("LDG.E.64 R4, [R31]", "global load", 64),
+    ("LDGSTS.E.BYPASS.LTC128B.128 [R1], [R2.64]", "LDGSTS", 128),
+    ("LDSM.M88.4 R4, [R8]", "LDSM", 32), ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA", 32),
+    ("IMAD.MOV.U32 R1, RZ, RZ, R2", "move", 32),
+    ("IMAD.WIDE.U32 R2, R3, R4, RZ", "integer", 32),
+    ("ULOP3.LUT UR4, UR5, UR6, URZ, 0xc0, !UPT", "integer", 32),
+    ("UIADD3.X UR6, UR5, 0x1, URZ", "integer", 32), ("HFMA2 R1, -RZ, RZ, 0, 0", "move", 32),
+    ("HFMA2 R1, R2, R3, R1", "float16", 32), ("DFMA R2, R4, R6, R2", "float64", 32),
+    ("STL [R1], R2", "local", 32), ("BAR.SYNC.DEFER_BLOCKING 0x0", "control", 32),
+    ("TEX R0, R1", "other", 32),
+])  # fmt: skip
 def test_what_an_instruction_is_for(text: str, kind: str, width: int):
     (found,) = code(text).instructions
     assert (kind_of(found), width_of(found)) == (kind, width)
 
 
 def test_the_mix_adds_up():
-    mix = mix_of(
-        code(
-            *["FFMA R0, R1, R2, R0"] * 4,
-            "FFMA2 R0, R2, R4, R0",
-            *["LDS R1, [R2]"] * 2,
-            "LDS.128 R4, [R2]",
-            "LDG.E.128 R8, [R2]",
-            "LDGSTS.E.128 [R1], [R2]",
-            "LDSM.16.M88.4 R4, [R8]",
-            "HMMA.1688.F32 R4, R8, R12, R4",
-            "IADD3 R1, R1, 1, RZ",
-            "BRA.U UP0, `(.L)",
-            "STS.64 [R1], R2",
-        ).instructions
-    )
+    rows = [
+        *[FFMA] * 4, "FFMA2 R0, R2, R4, R0", *["LDS R1, [R2]"] * 2, "LDS.128 R4, [R2]",
+        "LDG.E.128 R8, [R2]", "LDGSTS.E.128 [R1], [R2]", "LDSM.16.M88.4 R4, [R8]",
+        "HMMA.1688.F32 R4, R8, R12, R4", "IADD3 R1, R1, 1, RZ", "BRA.U UP0, `(.L)",
+        "STS.64 [R1], R2",
+    ]  # fmt: skip
+    mix = mix_of(code(*rows).instructions)
     assert mix.total == 15 == sum(mix.kinds.values()) == sum(mix.opcodes.values())
     assert mix.ffma == 6  # FFMA2 works on two
     assert dict(mix.lds) == {32: 2, 128: 1}

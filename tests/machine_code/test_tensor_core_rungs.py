@@ -14,28 +14,10 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
-from course_lib import compile_report
+from course_lib import compile_report, intrinsics
 from course_lib.bench import counts
 from course_lib.devices import device
 from course_lib.host import runtime
-from course_lib.intrinsics import (
-    bf16_bits,
-    fence_mbarrier_init,
-    ldmatrix_x2,
-    ldmatrix_x2_trans,
-    load_words,
-    mbarrier_arrive,
-    mbarrier_init,
-    mbarrier_wait,
-    mma_m16n8k16_f16,
-    shared_address,
-    store2,
-    store_words,
-    tma_load,
-    tma_store,
-    tma_store_wait,
-    to_tf32,
-)
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.tile_plan import PAIR, TilePlan
 from course_lib.kernels.tma_room import room_for, threads_of
@@ -57,14 +39,11 @@ SIGNATURES = {
 }
 # Instructions of a trip through the twin's loop, which holds 64 HMMA or 4 HGMMA (nvcc 13.0).
 TWIN_LOOPS = {
-    ("tensor_core_f16", "7.5"): 107,
-    ("tensor_core_f16", "8.0"): 107,
-    ("tensor_core_f16", "9.0"): 104,
-    ("tensor_core_bf16", "8.0"): 115,
-    ("tensor_core_bf16", "9.0"): 116,
-    ("tensor_core_tf32", "8.0"): 139,
+    ("tensor_core_f16", "7.5"): 107, ("tensor_core_f16", "8.0"): 107,
+    ("tensor_core_f16", "9.0"): 104, ("tensor_core_bf16", "8.0"): 115,
+    ("tensor_core_bf16", "9.0"): 116, ("tensor_core_tf32", "8.0"): 139,
     ("tensor_core_tf32", "9.0"): 141,
-}
+}  # fmt: skip
 TRIP = 64
 # What a trip must hold besides: fragments, copies past the registers, 16-byte loads and stores.
 CLAIMS = {
@@ -188,13 +167,9 @@ def test_the_report_on_wgmma_is_of_what_a_gpu_runs(corpus: ModuleType) -> None:
     assert found.share == 1 and found.binds == "tensor cores"
 
 
-@pytest.mark.parametrize(
-    ("name", "cc"),
-    [
-        case if case[1] == "9.0" else pytest.param(*case, marks=pytest.mark.long)
-        for case in TWIN_LOOPS
-    ],
-)
+@pytest.mark.parametrize(("name", "cc"), [
+    case if case[1] == "9.0" else pytest.param(*case, marks=pytest.mark.long) for case in TWIN_LOOPS
+])  # fmt: skip
 def test_twins_are_as_noted(corpus, nvcc, tmp_path, name, cc):
     cubin = tmp_path / "twin.cubin"
     number = cc.replace(".", "")
@@ -244,17 +219,17 @@ def what_rung_12_leaves_out(boxes, lines):
     """Boxes of three axes and of one; an arrival without bytes."""
     tile = cuda.shared.array(8192, np.uint16, alignment=1024)
     barriers = cuda.shared.array(1, np.uint64, alignment=8)
-    here, barrier = shared_address(tile), shared_address(barriers)
+    here, barrier = intrinsics.shared_address(tile), intrinsics.shared_address(barriers)
     if cuda.threadIdx.x == 0:
-        mbarrier_init(barrier, 1)
-        fence_mbarrier_init()
-        tma_load(here, boxes, (0, 8, cuda.blockIdx.x), barrier)
-        mbarrier_arrive(barrier)
+        intrinsics.mbarrier_init(barrier, 1)
+        intrinsics.fence_mbarrier_init()
+        intrinsics.tma_load(here, boxes, (0, 8, cuda.blockIdx.x), barrier)
+        intrinsics.mbarrier_arrive(barrier)
     cuda.syncthreads()
-    mbarrier_wait(barrier, 0)
+    intrinsics.mbarrier_wait(barrier, 0)
     if cuda.threadIdx.x == 0:
-        tma_store(lines, (64,), here)
-        tma_store_wait(0)
+        intrinsics.tma_store(lines, (64,), here)
+        intrinsics.tma_store_wait(0)
 
 
 def test_copies_of_other_ranks(corpus: ModuleType) -> None:
@@ -268,14 +243,14 @@ def the_other_intrinsics(A, B, C):
     """Those that no rung uses."""
     tile = cuda.shared.array(512, np.uint16, alignment=16)
     lane = np.uint32(cuda.threadIdx.x)
-    store_words(tile, lane * 8, load_words(A, lane * 8))
-    tile[256 + lane] = bf16_bits(C[0, lane])
+    intrinsics.store_words(tile, lane * 8, intrinsics.load_words(A, lane * 8))
+    tile[256 + lane] = intrinsics.bf16_bits(C[0, lane])
     cuda.syncthreads()
-    x, y = ldmatrix_x2(tile, lane % 16 * 8)
-    b = ldmatrix_x2_trans(tile, lane % 16 * 8)
+    x, y = intrinsics.ldmatrix_x2(tile, lane % 16 * 8)
+    b = intrinsics.ldmatrix_x2_trans(tile, lane % 16 * 8)
     acc = (float32(0), float32(0), float32(0), float32(0))
-    c0, c1, c2, c3 = mma_m16n8k16_f16(acc, (x, y, to_tf32(C[1, lane]), x), b)
-    store2(C, lane * 2, (c0 + c2, c1 + c3))
+    c0, c1, c2, c3 = intrinsics.mma_m16n8k16_f16(acc, (x, y, intrinsics.to_tf32(C[1, lane]), x), b)
+    intrinsics.store2(C, lane * 2, (c0 + c2, c1 + c3))
 
 
 def test_the_other_intrinsics(corpus: ModuleType) -> None:

@@ -1,22 +1,27 @@
-"""What a hazard is: a kernel with a race or a broken barrier, and its repaired twin.
+"""A catalogue of races and broken barriers, hazards.txt, each with its repaired twin, by families.
 
 Both stand in one text, so that nothing but the mistake sets them apart:
 
+    === barriers / a neighbour's cell is read / SHARED / block=64
     s[i] = x[i]                #: the other access
     #+ cuda.syncthreads()
     out[i] = s[63 - i]         #! RAW
 
-A line that begins with `#+` is there in the twin only, one that ends with `#-` in the hazard only.
-`#!` names the codes that must be found on a line; `#:` marks the other line of a race. No error
-may be found on any other line. Every kernel has the same parameters, see `arguments`.
+A head names the family, the hazard, what its body starts with (a part above, or nothing: -) and
+how it is launched; below `--- before it` stand device functions. A line that begins with `#+` is
+there in the twin only, one that ends with `#-` in the hazard only. `#!` names the codes that must
+be found on a line; `#:` marks the other line of a race. No error may be found on any other line.
+Every kernel has the same parameters, see `arguments`.
 """
 
 import re
 import textwrap
+from ast import literal_eval
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from emulator_helpers import parts_of
 
 from course_lib.emulator import Profile, emulate, load_program
 from course_lib.wording.sentences import facts_of
@@ -89,6 +94,21 @@ def _lines(text: str, twin: bool) -> list[str]:
         return [line for line in lines if not line.lstrip().startswith("#+")]
     kept = [line for line in lines if not line.rstrip().endswith("#-")]
     return [re.sub(r"^(\s*)#\+ ?", r"\1", line) for line in kept]
+
+
+def catalogue() -> dict[str, Hazard]:
+    """All hazards by family and name."""
+    starts, found = {"-": ""}, {}
+    for head, lines in parts_of("hazards.txt").items():
+        family, *rest = head.split(" / ")
+        if not rest:
+            starts[family] = lines + "\n"
+            continue
+        name, start, options = rest + ["-", ""][len(rest) - 1 :]
+        body, _, before = lines.partition("\n--- before it\n")
+        launch = {key: literal_eval(n) for key, n in (each.split("=") for each in options.split())}
+        found[f"{family}-{name}"] = Hazard(name, starts[start] + body, before=before, **launch)
+    return found
 
 
 def arguments() -> tuple[np.ndarray, ...]:
