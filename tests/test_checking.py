@@ -35,24 +35,17 @@ def broken(old: str, new: str, text: str = RIGHT) -> str:
     return text.replace(old, new)
 
 
-def line_of(part: str, text: str = RIGHT) -> int:
-    return next(number for number, line in enumerate(text.splitlines(), 1) if part in line)
-
-
 @pytest.mark.parametrize("thing", [None, 3, "text", object(), len])
 def test_what_is_no_kernel_gets_a_finding(thing: object) -> None:
     report = examine("mat_add", thing)
     assert (report.passed, report.points) == (False, 0)
 
 
-def test_a_plain_function_is_no_kernel() -> None:
+def test_a_plain_function_is_no_kernel_and_a_block_of_the_callers_changes_the_launch() -> None:
     report = examine("matmul_tiled", matmul_tiled.py_func, debug=True)
     [error] = report.errors
     assert (error.code, report.points) == ("invalid-launch", 0)
     assert facts_of(error.message) == {"name": "matmul_tiled"}
-
-
-def test_a_block_given_by_the_caller_changes_the_launch() -> None:
     assert examine_source("matmul_naive", NAIVE, block=(32, 4), debug=True).passed
     assert examine_source("matmul_coalesced", NAIVE.replace("naive", "coalesced"), (32, 2)).passed
 
@@ -70,9 +63,8 @@ def test_check_prints_the_verdict_and_raises_one_plain_line(capsys):
     with pytest.raises(CheckFailed) as caught:
         check("matmul_naive", None)
     assert "matmul_naive: could not be judged" in capsys.readouterr().out
-    shown = caught.value._render_traceback_()
-    assert len(shown) == 1
-    assert shown[0].startswith("matmul_naive is not right yet")
+    (shown,) = caught.value._render_traceback_()
+    assert shown.startswith("matmul_naive is not right yet")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +131,6 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
 
 @every_case(("text", "code"), [
     ("", "missing-answer"),
-
     ("matmul_tiled = 3\n", "missing-answer"),
     ("def matmul_tiled(A, B, C)\n", "compile-error"),
     ("\x00", "compile-error"),
@@ -168,17 +159,11 @@ def test_an_error_of_the_checker_is_not_the_students(monkeypatch: pytest.MonkeyP
         examine_source("matmul_tiled", RIGHT, debug=True)
 
 
-UNSUPPORTED = broken("acc = float32(0)", "acc = float32(C.dtype.itemsize - 4)", NAIVE)
-
-
-def test_an_unsupported_answer_needs_a_person() -> None:
-    report = judged(UNSUPPORTED, "matmul_naive")
-    assert report.findings[0].code == "unsupported"
-    assert report.needs_review
+def test_an_unsupported_answer_needs_a_person_and_a_strange_exercise_is_answered() -> None:
+    unsupported = broken("acc = float32(0)", "acc = float32(C.dtype.itemsize - 4)", NAIVE)
+    report = judged(unsupported, "matmul_naive")
+    assert report.findings[0].code == "unsupported" and report.needs_review
     assert "could not be judged" in str(report)
-
-
-def test_a_strange_exercise_id_is_answered() -> None:
     for exercise in (None, 3, ["mat_add"], ""):
         assert not examine_source(exercise, NAIVE).passed  # type: ignore[arg-type]
 
@@ -270,11 +255,9 @@ def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
     assert not report.needs_review
 
 
-@pytest.mark.parametrize(
-    "constants", ["TM, TN = (8,) * 2", "TM, TN = (8,) + (8,)", "TM, TN = [8] * 2"]
-)
-def test_constants_may_be_tuples_made_of_tuples(constants: str) -> None:
-    text = f"BM = BN = 1 << 7\nBK = BM // 16\n{constants}\n"
+@every_case("tuples", ["(8,) * 2", "(8,) + (8,)", "[8] * 2"])
+def test_constants_may_be_tuples_made_of_tuples(tuples: str) -> None:
+    text = f"BM = BN = 1 << 7\nBK = BM // 16\nTM, TN = {tuples}\n"
     assert examine_source("pick_a_tile", text, debug=True).passed
 
 

@@ -52,7 +52,7 @@ def test_the_default_launch_covers_the_output(name, shape, grid, block):
     assert EXERCISES[name].launch(shape) == Launch(grid, block)
 
 
-def test_an_answers_own_constants_replace_the_defaults():
+def test_an_answers_own_constants_and_its_threads_parts_decide_the_launch():
     tiled, add = EXERCISES["matmul_tiled"], EXERCISES["mat_add"]
     assert tiled.launch((100, 65), {"TILE": 32}) == Launch((3, 4), (32, 32))
     assert tiled.launch((100, 65), {"TILE": np.int32(8)}) == Launch((9, 13), (8, 8))
@@ -61,9 +61,6 @@ def test_an_answers_own_constants_replace_the_defaults():
     transpose = EXERCISES["transpose_tiled"]
     assert transpose.launch((40, 100), {"BLOCK": (32, 8)}) == Launch((4, 2), (32, 8))
     assert tiled.launch((64, 64), {"other": "text"}) == Launch((4, 4), (16, 16))
-
-
-def test_a_threads_part_of_the_tile_decides_how_many_threads_there_are():
     square = EXERCISES["matmul_2d"]
     eights = {"BM": 128, "BN": 64, "TM": 8, "TN": 8}
     assert square.launch((256, 64), eights) == Launch((1, 2), (128,))
@@ -142,7 +139,6 @@ def test_an_unknown_lesson_is_named():
         lesson("77")
 
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 GOOD: dict[str, object] = {
     "id": "outer_product",
     "title": "Every product of two vectors",

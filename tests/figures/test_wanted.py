@@ -169,11 +169,8 @@ KINDS = {(known(each), len(each.parameters)): each for each in LAUNCHED}.values(
 @every_case("task", KINDS, ids=lambda each: each.id)
 def test_the_picture_promises_no_zeros_that_the_judge_does_not_give(task: Task) -> None:
     """What stands below its title is what `C[row, column] +=` may count on."""
-    (subtitle,) = (
-        each.get_text()
-        for each in figures.wanted(task.id).figure.findobj(Text)
-        if "before the launch" in each.get_text()
-    )
+    texts = [each.get_text() for each in figures.wanted(task.id).figure.findobj(Text)]
+    (subtitle,) = (each for each in texts if "before the launch" in each)
     assert subtitle.endswith(f"{task.output} {known(task)}")
 
 
@@ -228,14 +225,11 @@ def test_values_that_are_no_numbers_are_not_drawn(text: str) -> None:
         figures.own_run("sectors", function)
 
 
-def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
+def test_threads_that_write_nothing_are_counted_and_who_loads_the_same_is_said() -> None:
     picture = figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
     assert hatched(picture) == 4
     assert "4 threads write nothing" in picture.alt
     assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
-
-
-def test_who_loads_the_same_element_is_shown_and_said() -> None:
     picture = figures.own_run("column_plus_row", answer_of("column_plus_row"))
     assert "wrote out[2, 4] from a[2] and b[4] (yellow: who loads one of them)." in picture.alt
     alone = figures.own_run("double_matrix", answer_of("double_matrix"))
@@ -293,10 +287,9 @@ def test_the_sectors_that_the_first_warp_touches(body, told, monkeypatch):
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoPicture, match="cannot be read"):
         figures.own_run("sectors", len)
+    unknown = kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")
     with pytest.raises(NoPicture, match="does not run"):
-        figures.own_run(
-            "put_seven", kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")
-        )
+        figures.own_run("put_seven", unknown)
     huge = replace(TASKS["add_ten_guarded"], shapes=("13000", "13000"))
     monkeypatch.setattr(student_run, "TASKS", {"add_ten_guarded": huge})
     with pytest.raises(NoPicture, match="too many"):
