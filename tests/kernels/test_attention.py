@@ -243,13 +243,11 @@ class TestCompiled:
         assert len(products) == 2 * (plan.head // 16 + plan.keys // 16)
         assert not [each for each in code if each.operation in ("LDL", "STL")]
         if plan.overlap:  # the softmax stands between the wait for S and the wait for P V
-            order = [
-                each for each in code if each.opcode.startswith(("WARPGROUP.DEPBAR", "MUFU.EX2"))
-            ]
+            softmax = ("WARPGROUP.DEPBAR", "MUFU.EX2")
+            order = [each for each in code if each.opcode.startswith(softmax)]
             waits = [i for i, each in enumerate(order) if each.opcode.startswith("WARPGROUP")]
-            ((start, end),) = [
-                (i, j) for i, j in pairwise(waits) if order[i].operands.endswith("0x1")
-            ]
+            last = [pair for pair in pairwise(waits) if order[pair[0]].operands.endswith("0x1")]
+            ((start, end),) = last
             assert end - start - 1 >= plan.keys // 2
 
 
@@ -279,6 +277,7 @@ def test_shared_memory_of_every_plan_fits_a_block() -> None:
 def test_what_it_refuses() -> None:
     q, k, sums = OnGpu(1, 2, 5, 64), OnGpu(1, 2, 7, 64), OnGpu(1, 2, 5, dtype="float32")
     check_inputs(q, k, k, q, sums)
+    strided = OnGpu(1, 2, 5, 64, strides=(9, 9, 9, 9))
     wrong: list[tuple[Callable[[], None], str]] = [
         (lambda: check_inputs(OnGpu(1, 2, 5, 32), k, k, q, sums), "Q has 32 columns"),
         (lambda: check_inputs(q, k, OnGpu(1, 2, 8, 64), q, sums), "K and V have shapes"),
@@ -286,10 +285,7 @@ def test_what_it_refuses() -> None:
         (lambda: check_inputs(q, k, k, q, OnGpu(1, 2, 5)), "lse is uint16"),
         (lambda: check_inputs(OnGpu(1, 2, 5, 64, dtype="float32"), k, k, q, sums), "Q is float32"),
         (lambda: check_inputs(OnGpu(1, 2, 0, 64), k, k, q, sums), "Q is empty"),
-        (
-            lambda: check_inputs(OnGpu(1, 2, 5, 64, strides=(9, 9, 9, 9)), k, k, q, sums),
-            "not C-contiguous",
-        ),
+        (lambda: check_inputs(strided, k, k, q, sums), "not C-contiguous"),
         (lambda: prepare(q, k, k, np.zeros(q.shape, "u2"), sums), "O is not on the GPU"),
     ]
     for call, message in wrong:
@@ -332,25 +328,24 @@ def test_fused(queries: int, keys: int, largest: float) -> None:
 @pytest.mark.parametrize("shape", SHAPES_FLOAT32)
 def test_unfused(shape: tuple[int, int, float]) -> None:
     Q, K, V = inputs_float32(*shape)
-    O, S = np.full_like(Q, np.nan), np.full((len(Q), len(K)), np.nan, np.float32)
-    down, across = -(-len(Q) // 32), -(-len(K) // 32)
-    runs = (
-        course_lib.emulate(attention_unfused.scores)[(across, down), (32, 8)](Q, K, S),
-        course_lib.emulate(attention_unfused.softmax)[-(-len(Q) // 8), (32, 8)](S),
-        course_lib.emulate(attention_unfused.mix)[down, (32, 8)](S, V, O),
-    )
+    O, runs = unfused(Q, K, V)
     assert [run.findings for run in runs] == [[], [], []]
     assert np.abs(O - exact_float32(Q, K, V)).max() < 1e-6 * max(1, shape[2])
 
 
+def unfused(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, list[Profile]]:
+    """O, and what the emulator saw of the three launches."""
+    O, S = np.full_like(Q, np.nan), np.full((len(Q), len(K)), np.nan, np.float32)
+    down, across = -(-len(Q) // 32), -(-len(K) // 32)
+    return O, [
+        course_lib.emulate(attention_unfused.scores)[(across, down), (32, 8)](Q, K, S),
+        course_lib.emulate(attention_unfused.softmax)[-(-len(Q) // 8), (32, 8)](S),
+        course_lib.emulate(attention_unfused.mix)[down, (32, 8)](S, V, O),
+    ]
+
+
 def test_unfused_is_coalesced_and_free_of_conflicts() -> None:
-    Q, K, V = inputs_float32(64, 128, 1)
-    O, S = np.zeros_like(Q), np.zeros((64, 128), np.float32)
-    runs = (
-        course_lib.emulate(attention_unfused.scores)[(4, 2), (32, 8)](Q, K, S),
-        course_lib.emulate(attention_unfused.softmax)[8, (32, 8)](S),
-        course_lib.emulate(attention_unfused.mix)[2, (32, 8)](S, V, O),
-    )
+    _, runs = unfused(*inputs_float32(64, 128, 1))
     for run in runs:  # a sector has 32 bytes: no byte is fetched that nobody asked for
         assert run.global_load_bytes == 32 * run.global_load_sectors
         assert run.global_store_bytes == 32 * run.global_store_sectors

@@ -153,25 +153,16 @@ def test_the_parts_of_a_tile_have_numbers_in_a_row(
         assert numbers == list(range(len(numbers))) and len(numbers) <= len(work)
 
 
-def test_the_table_holds_what_the_lists_say() -> None:
+def test_the_table_holds_what_the_lists_say_and_no_product_is_too_long() -> None:
     work = [
         [WorkPiece(70_001, 65_600, 3, 65_535, 131), WorkPiece(0, 8, 0, 1, WHOLE)],
         [WorkPiece(128, 192, 0, 7, WHOLE)],
     ]
     table = table_of(work)
     assert table.shape == (2, 3, FIELDS) and table.dtype == np.uint32
-    found = [
-        [
-            WorkPiece(top, left, steps & 0xFFFF, steps >> 16, number)
-            for top, left, steps, number in rows
-            if steps  # a worker stops at a piece without a step
-        ]
-        for rows in table.tolist()
-    ]
-    assert found == work
-
-
-def test_a_product_that_is_too_long_is_refused() -> None:
+    for rows, pieces in zip(table.tolist(), work, strict=True):
+        kept = [row for row in rows if row[2]]  # a worker stops at a piece without a step
+        assert pieces == [WorkPiece(a, b, s & 0xFFFF, s >> 16, number) for a, b, s, number in kept]
     with pytest.raises(ValueError, match="takes at most 4,194,240"):
         pieces_of(TilePlan(), (8, 8, 64 * MOST_STEPS + 8), 4)
 
@@ -214,11 +205,8 @@ def test_what_changes_is_told_in_few_lines(name: str) -> None:
     assert len(lines) <= MOST_LINES
     for start in HOLD[name]:
         assert any(line.startswith(start) for line in lines), start
-
-
-def test_the_first_step_has_none_before_it() -> None:
     with pytest.raises(ValueError, match="choose one of persistent, tma_store"):
-        changes("tma")
+        changes("tma")  # the first step has none before it
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from changed_kernels import changed, is_named
 from exact_products import rung_product
 from on_gpu import OnGpu
-from sampling import few
+from sampling import few, marks
 
 from course_lib.emulator import Profile
 from course_lib.emulator.errors import KernelRejected
@@ -67,9 +67,8 @@ def test_what_tma_refuses() -> None:
         rounded.check_inputs(A, B, C.astype(np.float32))
     with pytest.raises(InputsRefused, match=r"K = 36 is no multiple of 8: .* zeros to 40"):
         rounded.check_inputs(A[:, :36].copy(), B[:36].copy(), C)
-    with pytest.raises(
-        InputsRefused, match=r"N = 5 is no multiple of 8: .*np.empty\(\(3, 8\), np.uint16"
-    ):
+    said = r"N = 5 is no multiple of 8: .*np.empty\(\(3, 8\), np.uint16"
+    with pytest.raises(InputsRefused, match=said):
         rounded.check_inputs(A, B[:, :5].copy(), C[:, :5].copy())
     with pytest.raises(InputsRefused, match="C does not begin at a multiple of 16 bytes"):
         rounded.check_inputs(A, B, np.zeros(32, np.uint16)[1:25].reshape(3, 8))
@@ -236,23 +235,15 @@ def _cases() -> list[Any]:
         for turn, schedule in enumerate(SCHEDULES):
             is_first = number % len(SCHEDULES) == turn and number % 6 == 2
             slow = pytest.mark.slow if is_first or number < 2 else pytest.mark.long
-            cases.append(
-                pytest.param(*case, schedule, marks=() if number < 2 and number == turn else slow)
-            )
+            kept = [] if number < 2 and number == turn else [slow]
+            cases.append(pytest.param(*case, schedule, marks=kept))
     return cases
 
 
 @pytest.mark.parametrize(("shape", "result", "blocks", "plan", "schedule"), _cases())
-def test_right_and_clean(
-    shape: tuple[int, int, int],
-    result: str,
-    blocks: int,
-    plan: TilePlan,
-    schedule: tuple[str, int],
-) -> None:
-    profile, is_exact = multiply(
-        shape, result, blocks, plan, schedule=schedule[0], seed=schedule[1]
-    )
+def test_right_and_clean(shape, result, blocks, plan, schedule) -> None:
+    order = {"schedule": schedule[0], "seed": schedule[1]}
+    profile, is_exact = multiply(shape, result, blocks, plan, **order)
     assert [str(found) for found in profile.errors] == []
     assert is_exact
 
@@ -275,13 +266,9 @@ SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.long if number % 3 else pytest.mark.slow)
-        for number, name in enumerate(SLIPS)
-    ],
-)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=marks(number, slow=3)) for number, name in enumerate(SLIPS)
+])  # fmt: skip
 def test_slips_are_caught(name: str, tmp_path: Path) -> None:
     old, new, code, *parts = SLIPS[name]
     module = changed(rung_12_tma, old, new, tmp_path)
