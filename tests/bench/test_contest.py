@@ -61,12 +61,8 @@ class FakeGpu:
         launch()
         name, size, ms = self.running
         self.samples.append((name, size, launches))
-        return Sample(
-            ms,
-            host_us=4.0,
-            launch_bound=name == "starved",
-            sm_clock_mhz=1900 + len(self.samples) % 3,
-        )
+        clock = 1900 + len(self.samples) % 3
+        return Sample(ms, host_us=4.0, launch_bound=name == "starved", sm_clock_mhz=clock)
 
     def alive(self) -> bool:
         return not self.broken

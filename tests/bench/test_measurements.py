@@ -200,7 +200,10 @@ def test_the_files_of_attention_are_read_back_and_none_of_benchs() -> None:
         assert made.rows and made.date and made.versions
 
 
-def test_what_was_not_measured_is_refused():
+def test_the_table_has_every_row_and_what_was_not_measured_is_refused():
+    table = str(MADE)
+    assert MADE.label in table and table.count(OURS) == 2 and "did not end" in table
+    assert table.index(CUDNN) < table.index(OURS)  # the fastest first
     with pytest.raises(KeyError, match="was not measured on batch 4"):
         MADE.find(OURS, CAUSAL)
     with pytest.raises(KeyError, match="not measured on 'T4'"):
@@ -212,12 +215,6 @@ def test_what_was_not_measured_is_refused():
             load_of("T4")
 
 
-def test_the_table_has_every_row_and_its_reason() -> None:
-    table = str(MADE)
-    assert MADE.label in table and table.count(OURS) == 2 and "did not end" in table
-    assert table.index(CUDNN) < table.index(OURS)  # the fastest first
-
-
 def test_the_transposes_lie_between_a_copy_and_no_tile() -> None:
     seen = transpose()
     assert seen.size == 16384 and seen.label.startswith("NVIDIA H200")
@@ -226,7 +223,7 @@ def test_the_transposes_lie_between_a_copy_and_no_tile() -> None:
     assert seen.gb_per_s["copy"] == pytest.approx(2 * 4 * 16384**2 / (seen.ms["copy"] / 1e3) / 1e9)
 
 
-def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
+def test_what_a_kernel_moved_and_a_time_with_its_form() -> None:
     naive, tiled = levels("naive"), levels("tiled")
     assert naive.requested_gb == pytest.approx(8 * 4096**3 / 1e9)
     assert tiled.requested_gb == pytest.approx(naive.requested_gb / 32)
@@ -235,9 +232,6 @@ def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
     lines = str(naive).splitlines()
     assert len(lines) == 3 and naive.label in lines[0]
     assert "549.8 GB" in lines[1] and f"{naive.dram_gb:,.1f}" in lines[1]
-
-
-def test_a_time_names_its_form_and_the_typed_form_is_the_slowest() -> None:
     coalesced = forms("coalesced")
     assert list(coalesced) == ["Numba, range", "Numba, while", "CUDA C++"]
     rung, typed = load("H200").entry("coalesced"), coalesced["Numba, range"]

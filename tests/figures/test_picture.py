@@ -336,7 +336,7 @@ def test_the_needed_order_is_the_programs_and_the_feared_one_its_reverse(race):
     said = f"thread {reader} reads it at line {found.line} before thread {writer} writes it at "
     assert f"{said}line {found.other_line}" in picture.alt
     written = words_of(picture)
-    drawn = ("acc += sA[ty, k] * sB[k, tx]", "cuda.syncthreads()", "warp 0")
+    drawn = ("total += sA[ty, k] * sB[k, tx]", "cuda.syncthreads()", "warp 0")
     assert all(words in written for words in drawn)
     other = finding("barrier-divergence", "told elsewhere", 5, threads=((0, 0, 0), (1, 0, 0)))
     with pytest.raises(ValueError, match="not a race"):

@@ -383,15 +383,12 @@ def test_constants_over_several_cells():
     assert find(code(TILE), check, code("BM = 1"), exercise="pick_a_tile").needs_review
 
 
-def test_what_the_answer_does_not_need_stays_and_does_no_harm():
+def test_what_the_answer_does_not_need_stays_and_findings_are_on_the_cells_lines():
     extra = "import pandas as pd\ndata = open('x').read()\ndef plot(*all):\n    pass\nprint(pd)"
     answer = find(code(f"{TILED}\n{extra}"))
     assert answer.text == f"{TILED}\n{extra}" and answer.notes == ()
     context = tasks()["matmul_tiled"].context
     assert examine_source("matmul_tiled", answer.text, context=context).passed
-
-
-def test_findings_are_on_the_lines_of_the_cell():
     wrong = BODY.replace("cuda.syncthreads()", "pass  # no barrier", 1)
     answer = find(IMPORTS, code("# EXERCISE matmul_tiled\nTILE = 16"), code(wrong))
     report = examine_source("matmul_tiled", answer.text, context=tasks()["matmul_tiled"].context)

@@ -83,10 +83,14 @@ def test_a_folder_around_everything(tmp_path, names, students):
     assert list(found(write(tmp_path / "folder", *names))) == students
 
 
-def test_notebooks_in_one_folder_are_a_students_or_in_an_archive_a_class(tmp_path):
+def test_notebooks_and_scripts_in_one_folder_are_a_students_or_in_an_archive_a_class(tmp_path):
     names = ["all/s1.ipynb", "all/s2.ipynb"]
     assert list(in_zip(tmp_path, zipped(*names))) == ["s1", "s2"]
     assert list(found(write(tmp_path / "folder", *names))) == ["all"]
+    alone = [f"s1/{STEM}.ipynb", "s1/helper.py"]
+    assert list(in_zip(tmp_path, zipped(*alone))) == ["s1"]
+    several = [f"all/{STEM}.ipynb", "all/s1.py", "all/s2.py"]
+    assert list(in_zip(tmp_path, zipped(*several))) == [STEM, "s1", "s2"]
 
 
 STEM = "05_shared_memory_tiling"
@@ -101,13 +105,6 @@ STEM = "05_shared_memory_tiling"
 ])  # fmt: skip
 def test_only_what_is_called_as_the_lessons_are_is_one_students(tmp_path, names, students):
     assert list(in_zip(tmp_path, zipped(*(f"class/{name}.ipynb" for name in names)))) == students
-
-
-def test_a_script_beside_a_students_notebooks_makes_no_class(tmp_path):
-    alone = [f"s1/{STEM}.ipynb", "s1/helper.py"]
-    assert list(in_zip(tmp_path, zipped(*alone))) == ["s1"]
-    several = [f"all/{STEM}.ipynb", "all/s1.py", "all/s2.py"]
-    assert list(in_zip(tmp_path, zipped(*several))) == [STEM, "s1", "s2"]
 
 
 @pytest.mark.parametrize("wrapping", ["", "class/"])
@@ -424,7 +421,7 @@ def test_much_text_over_many_notebooks(tmp_path):
     assert [len(file.cells) for file in found(tmp_path)["s1"].files] == [1, 1, 0, 0, 1]
 
 
-def test_paths_that_are_tricks_have_rows_of_their_own(tmp_path):
+def test_paths_that_are_tricks_and_null_characters_have_rows_of_their_own(tmp_path):
     names = ["../s1.ipynb", "s1/../../s2.ipynb", "/etc/s3.ipynb", "C:\\s4.ipynb"]
     names += ["\\\\host\\s5.ipynb", "x" * 2000 + ".ipynb"]
     names += ["../Some One_12_assignsubmission_file_/x.ipynb"]
@@ -435,9 +432,6 @@ def test_paths_that_are_tricks_have_rows_of_their_own(tmp_path):
     assert len(class_) == len(honest) + len(names)
     assert [each.platform for each in class_.values()].count("moodle") == 1
     assert sorted(os.listdir(tmp_path)) == ["all.zip"]
-
-
-def test_a_null_character_in_a_name(tmp_path):
     data = zipped("s1.ipynb", "s2.ipynbXtxt").replace(b"ipynbXtxt", b"ipynb\0txt")
     class_ = in_zip(tmp_path, data)
     assert [each.problem is None for each in class_.values()] == [True, False]
