@@ -53,11 +53,17 @@ def write_notebook(path: Path, cells: list[str]) -> Path:
     return path
 
 
-def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_and_ctrl_c_end_without_a_traceback(capsys, monkeypatch):
     assert cli.main(["rnu"]) == 2
     assert "no command 'rnu'; did you mean run? " in capsys.readouterr().err
     assert cli.main([]) == 2
     assert cli.main(["--help"]) == 0
+
+    def press(arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_lessons, "main", press)
+    assert cli.main(["run"]) == 130
 
 
 def test_prepare_says_what_is_ready_and_what_comes_next(tmp_path, monkeypatch, capsys):
@@ -77,14 +83,6 @@ def test_prepare_says_what_is_ready_and_what_comes_next(tmp_path, monkeypatch, c
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
     assert not said.out and "`python3 course.py prepare` makes .venv" in said.err
-
-
-def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def press(arguments: list[str]) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_lessons, "main", press)
-    assert cli.main(["run"]) == 130
 
 
 @pytest.mark.slow
@@ -133,7 +131,7 @@ def test_which_steps_are_run(monkeypatch, arguments, some):
     assert len(ran) == len(set(ran))
 
 
-def test_what_steps_beside_others_say_is_told_in_one_piece(capfd):
+def test_steps_beside_others_are_told_in_one_piece_and_begin_no_more_when_stopped(capfd):
     def says(name: str, *words: str, status: int = 0) -> run_tests.TestStep:
         text = f"import sys; print(*{words!r}, sep=chr(10)); sys.exit({status})"
         return run_tests.TestStep(name, [sys.executable, "-c", text])
@@ -147,9 +145,6 @@ def test_what_steps_beside_others_say_is_told_in_one_piece(capfd):
     said = capfd.readouterr().out
     assert "== third\nc\nd\n" in said and "== fourth\ne\n" in said
     assert said.index("== first") < said.index("== second")
-
-
-def test_stopped_it_begins_no_further_step_beside() -> None:
     ran: list[str] = []
 
     def stop() -> None:

@@ -75,11 +75,13 @@ def test_an_impossible_size_is_refused(bad):
         EXERCISES["matmul_tiled"].launch((8, 8), {"TILE": bad})
 
 
-def test_nobody_can_change_the_registry_by_accident():
+def test_nobody_can_change_the_registry_by_accident_and_an_unknown_lesson_is_named():
     with pytest.raises(TypeError):
         EXERCISES["mat_add"].points["right"] = 100
     with pytest.raises(TypeError):
         EXERCISES["matmul_tiled"].constants["TILE"] = 1
+    with pytest.raises(KeyError, match="there is no lesson '77'"):
+        lesson("77")
 
 
 # Every exercise that was ever graded, with its points: grades of earlier terms stay what they are,
@@ -132,11 +134,6 @@ def test_what_is_no_longer_graded_is_a_task_and_names_what_is():
         assert name not in exercise_ids([TASKS[name].lesson])
     with pytest.raises(CannotGrade, match="put_seven is a task of lesson 00, and tasks are not"):
         exercise_ids(["put_seven"])
-
-
-def test_an_unknown_lesson_is_named():
-    with pytest.raises(KeyError, match="there is no lesson '77'"):
-        lesson("77")
 
 
 GOOD: dict[str, object] = {

@@ -56,13 +56,10 @@ OLD_GRAMMAR = """
 """.split()
 
 
-def test_any_python_can_read_it() -> None:
+def test_any_python_can_read_it_and_only_the_standard_library_is_imported() -> None:
     text = COURSE.read_text(encoding="ascii")
     assert {type(node).__name__ for node in ast.walk(ast.parse(text))} <= set(OLD_GRAMMAR)
-
-
-def test_only_the_standard_library_is_imported() -> None:
-    """By the front door and by what it imports of the course."""
+    # By the front door and by what it imports of the course.
     looked_at: set[Path] = set()
     left = {COURSE}
     while left:
@@ -87,12 +84,13 @@ def test_a_python_too_old_is_told_so_in_one_line() -> None:
     assert (done.stdout, done.stderr) == ("", said)
 
 
-def test_commands_are_those_of_the_library(course: ModuleType) -> None:
+def test_commands_are_the_librarys_and_the_version_is_told_from_any_folder(course, tmp_path):
     from course_lib.cli import MODULES
 
     for name, (_, group) in course.COMMANDS.items():
         assert importlib.util.find_spec(f"course_lib.commands.{MODULES.get(name, name)}")
         assert group is None or course.lock_file(group).exists()
+    assert call("--version", cwd=tmp_path).stdout == f"Matmul Ladder {course.project_version()}\n"
 
 
 @every_case(("arguments", "told"), [
@@ -157,10 +155,6 @@ def test_preparing_again_says_that_nothing_was_missing(course, handed, monkeypat
     assert capsys.readouterr().err == "Nothing was missing.\n"
     assert course.main(["prepare", "doctor", "release"]) == 0 and len(handed) == 1
     assert capsys.readouterr().err == "No packages are needed for doctor, release.\n"
-
-
-def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
-    assert call("--version", cwd=tmp_path).stdout == f"Matmul Ladder {course.project_version()}\n"
 
 
 @pytest.fixture

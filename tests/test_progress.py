@@ -70,7 +70,7 @@ def test_tests_and_servers_touch_no_file(name, tmp_path, monkeypatch):
     assert progress.entry("put_seven").passed, "the session remembers it all the same"
 
 
-def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_has_no_progress_to_keep_and_it_lies_beside_the_course(monkeypatch, tmp_path):
     for each in NO_STUDENT:
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(front_end, "shell", lambda: None)
@@ -80,9 +80,6 @@ def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> No
     assert progress.is_kept()
     monkeypatch.setenv(progress.SETTING, "off")
     assert not progress.is_kept()
-
-
-def test_it_lies_beside_the_course_or_where_one_works(tmp_path, monkeypatch):
     monkeypatch.delenv(progress.SETTING, raising=False)
     monkeypatch.chdir(tmp_path)
     assert progress.path() == ROOT / "progress.json"

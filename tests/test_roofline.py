@@ -148,7 +148,12 @@ def test_dram_is_charged_for_what_the_launch_touches():
     assert ceiling(profile, report, "T4", dram_intensity=100).share == 1
 
 
-def test_what_is_left_out_is_said():
+def test_a_ceiling_needs_two_halves_of_one_kernel_and_says_what_is_left_out():
+    report = a_report("7.5", *TILED)
+    with pytest.raises(ValueError, match="needs both of one kernel"):
+        ceiling(Profile(kernel_name="other"), report, "T4")
+    with pytest.raises(ValueError, match=r'compiled for 7\.5, but the L4 has 8\.9.*cc="8\.9"'):
+        ceiling(a_profile(), report, "L4")
     found = ceiling(a_profile(), a_report("7.5", *TILED), "T4", 100)
     assert any("L2" in sentence for sentence in found.left_out)
     assert "The limit: shared memory." in str(found)
@@ -163,14 +168,6 @@ def test_what_is_left_out_is_said():
     assert any("no FFMA" in each for each in ceiling(a_profile(), nothing, "T4", 1).left_out)
     idle = a_profile(flops=0)
     assert any("no arithmetic" in each for each in ceiling(idle, nothing, "T4").left_out)
-
-
-def test_a_ceiling_needs_two_halves_of_one_kernel():
-    report = a_report("7.5", *TILED)
-    with pytest.raises(ValueError, match="needs both of one kernel"):
-        ceiling(Profile(kernel_name="other"), report, "T4")
-    with pytest.raises(ValueError, match=r'compiled for 7\.5, but the L4 has 8\.9.*cc="8\.9"'):
-        ceiling(a_profile(), report, "L4")
 
 
 def _bounds(found, resource: str):

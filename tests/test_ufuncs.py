@@ -268,7 +268,7 @@ def test_guvectorize_gives_what_numba_gives_on_the_processor(name: str) -> None:
             assert isinstance(on_device, EmulatedDeviceArray)
 
 
-def test_the_results_of_a_guvectorize_go_where_they_are_wanted() -> None:
+def test_the_results_of_a_guvectorize_go_where_they_are_wanted_and_parts_fit() -> None:
     ours = guvectorize(["(float64[:], float64[:])"], "(i)->()", target="cuda")(summed)
     ours.max_blocksize = 32
     values, host, device = np.ones((3, 4)), np.zeros(3), cuda.device_array(3)
@@ -292,9 +292,6 @@ def test_the_results_of_a_guvectorize_go_where_they_are_wanted() -> None:
             ours(*refused)
     with pytest.raises(TypeError, match="no such array is converted"):
         single(cuda.to_device(values))
-
-
-def test_parts_that_are_not_repeated_are_refused_as_in_numba() -> None:
     ours = guvectorize(*GENERAL["matrices"][1:3], target="cuda")(product)
     for first, second, says in (
         ((5, 2, 3), (4, 3, 4), "repeats only a single part"),

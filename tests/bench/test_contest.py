@@ -337,14 +337,11 @@ def test_the_tile_follows_the_number_of_outputs(shape, tile):
     assert chosen.tile[:2] == tile
 
 
-def test_where_nothing_was_tried_the_rung_has_its_own_tile():
+def test_a_launch_takes_the_tile_that_was_tried_or_its_own_and_refuses_as_the_rung_does():
     assert tuned("cp_async").for_size(1024, 1024, 1024) is RUNG_KERNELS["cp_async"]
     assert tuned("cp_async", "NVIDIA Example 2").found is None
     with pytest.raises(KeyError):
         tuned("tiled")
-
-
-def test_a_launch_takes_the_tile_and_refuses_as_the_rung_does():
     random = np.random.default_rng(5)
     A, B = (random.random(shape, np.float32) for shape in ((66, 8), (8, 68)))
     C = np.full((66, 68), np.nan, np.float32)

@@ -341,8 +341,12 @@ def pushed(project: Project, folder: Path) -> None:
     git(project, "remote", "set-url", "origin", f"{HOME}.git")
 
 
-def test_without_an_address_that_comes_first(course: Project) -> None:
+def test_without_an_address_that_comes_first_and_another_remote_is_told(course, placed):
     assert steps_left(course) == ["python3 course.py build --repository OWNER/NAME"]
+    git(placed, "remote", "add", "origin", "https://github.com/other/place.git")
+    assert steps_left(placed)[0] == (
+        f"git remote set-url origin {HOME}.git    (it is https://github.com/other/place.git)"
+    )
 
 
 def test_a_branch_needs_no_tag(placed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -374,22 +378,10 @@ def test_a_tag_is_made_and_pushed(placed, tmp_path_factory):
     ]  # fmt: skip
 
 
-def test_another_remote_is_told(placed: Project) -> None:
-    git(placed, "remote", "add", "origin", "https://github.com/other/place.git")
-    assert steps_left(placed)[0] == (
-        f"git remote set-url origin {HOME}.git    (it is https://github.com/other/place.git)"
-    )
-
-
-@pytest.mark.parametrize(
-    ("ref", "tag"), [("main", False), ("v1.2.3", True), ("1.0", True), ("spring", False)]
-)
-def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(placed, ref, tag):
-    project = dataclasses.replace(placed, ref=ref)
-    assert is_tag(project) == tag
-    if tag:
-        git(project, "branch", ref)
-        assert not is_tag(project)
-    elif ref != "main":
-        git(project, "tag", ref)
-        assert is_tag(project)
+def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(placed):
+    assert not is_tag(dataclasses.replace(placed, ref="main"))
+    for ref, tag in ("v1.2.3", True), ("1.0", True), ("spring", False):
+        project = dataclasses.replace(placed, ref=ref)
+        assert is_tag(project) == tag
+        git(project, "branch" if tag else "tag", ref)
+        assert is_tag(project) != tag

@@ -40,7 +40,7 @@ STAIRS = figures.Request("sA[x, x]", figures.addresses_of(range(32), range(32), 
 BANKED = figures.Request("sB[x, 0]", figures.addresses_of(range(32), 0, 32), array="sB")
 WIDE = figures.Request("16 bytes a lane", figures.addresses_of(0, range(0, 128, 4), 128))
 FEW = figures.Request("three lanes", (1 << 30, (1 << 30) + 64, (1 << 30) + 4), lanes=(0, 5, 31))
-THREAD = ((1, 0), (2, 3))
+THREAD, LARGE = ((1, 0), (2, 3)), ((2, 3), (32, 32), (64, 96))
 COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
 ROW = figures.Request("along a row", figures.addresses_of(0, range(32), 4096), array="B")
 MISALIGNED = figures.Request("misaligned", figures.addresses_of(0, range(3, 35), 4096))
@@ -95,9 +95,7 @@ GALLERY = {
     "roofline_plot-measured": lambda: figures.roofline_plot(MEASURED, POINTS[:2]),
     "grid_of_threads": lambda: figures.grid_of_threads((3, 2), (4, 4), (7, 10), thread=THREAD),
     "grid_of_threads-flat": lambda: figures.grid_of_threads((3, 1), (4, 1), (1, 10)),
-    "grid_of_threads-large": lambda: figures.grid_of_threads(
-        (2, 3), (32, 32), (64, 96), x_is="row"
-    ),
+    "grid_of_threads-large": lambda: figures.grid_of_threads(*LARGE, x_is="row"),
     "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
@@ -108,9 +106,7 @@ GALLERY = {
     "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
     "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
     "strips_fit": lambda: figures.strips_fit(),
-    "swizzled_rows": lambda: figures.swizzled_rows(
-        lambda row, piece: row * 64 + (piece ^ row % 8) * 8
-    ),
+    "swizzled_rows": lambda: figures.swizzled_rows(lambda r, piece: r * 64 + (piece ^ r % 8) * 8),
     "sharing": lambda: figures.sharing(),
     "sharing-largest": lambda: figures.sharing((16, 16, 16)),
     "block_tiles": lambda: figures.block_tiles((64, 96, 64), 16, block=(2, 1), step=1),

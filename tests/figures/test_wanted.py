@@ -201,16 +201,13 @@ def squares(stride, offset):
     return stride * stride + offset + 0.5
 
 
-def test_of_a_plain_function_its_own_values_are_drawn_right_or_not() -> None:
+def test_of_a_plain_function_its_own_values_are_drawn_and_every_task_has_a_picture() -> None:
     picture = figures.own_run("sectors", squares)
     assert "offset 4: 4.5 at 0, 8.5 at 2, 20.5 at 4" in picture.alt
     written = [each.get_text() for each in picture.figure.axes[0].texts]
     for offset in (0, 1, 4, 8):
         assert f"{3 * 3 + offset + 0.5:.3g}" in written
-
-
-def test_every_task_has_a_picture_of_what_the_students_own_did() -> None:
-    """Kernels by their launch; plain functions by the calls that their task chooses."""
+    # Kernels by their launch; plain functions by the calls that their task chooses.
     for task in TASKS.values():
         launched = task.kind.is_launched or isinstance(task.kind, TileKind)
         assert launched == (task.values is None), task.id

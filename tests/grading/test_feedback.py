@@ -252,26 +252,14 @@ def test_what_cannot_be_seen_is_shown_by_its_number(text: str, shown: str) -> No
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 FINDINGS = st.builds(
-    lambda code, message, line, hint, severity, values: finding(
-        code, with_values(message, values), line, hint, severity
-    ),
-    st.sampled_from(sorted(CODES)),
-    ANYTHING,
-    st.none() | st.integers(-3, 10**9),
-    ANYTHING,
-    st.sampled_from(["error", "warning"]),
-    ANYTHING,
-)
+    finding, st.sampled_from(sorted(CODES)), st.builds(with_values, ANYTHING, ANYTHING),
+    st.none() | st.integers(-3, 10**9), ANYTHING, st.sampled_from(["error", "warning"]),
+)  # fmt: skip
 JUDGEMENTS = st.none() | st.builds(
-    Judgement,
-    st.just("matmul_tiled"),
-    st.lists(FINDINGS, max_size=3).map(tuple),
-    st.lists(ANYTHING, max_size=2).map(tuple),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
+    Judgement, st.just("matmul_tiled"), st.lists(FINDINGS, max_size=3).map(tuple),
+    st.lists(ANYTHING, max_size=2).map(tuple), *[st.booleans()] * 3,
     st.sampled_from(["judged", "died", "stopped-by-clock"]),
-)
+)  # fmt: skip
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, JUDGEMENTS)

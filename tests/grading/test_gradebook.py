@@ -338,15 +338,12 @@ def test_a_copy_under_other_names_is_found(exercise: str) -> None:
         assert (hint.usual, hint.answers) == (2, len(answers) + 1)
 
 
-def test_a_copy_with_one_line_more_is_nearly_equal() -> None:
+def test_a_copy_with_one_line_more_is_nearly_equal_and_names_that_agree_are_told() -> None:
     answers = right_answers_to("matmul_tiled")
     text = renamed(answers["if_else_padding"]) + "\n    never = 0\n"
     found = hints({**answers, "zz": text})
     assert [each.keys for each in found] == [("if_else_padding", "zz")]
     assert not found[0].equal and 0.8 <= found[0].share < 1
-
-
-def test_names_and_comments_that_agree_are_told() -> None:
     text = right_answers_to("matmul_tiled")["if_else_padding"]
     (hint,) = hints({"a": text, "b": text.replace("    #", "  #")})
     assert hint.also in ("names", "names and comments")

@@ -46,7 +46,7 @@ def words(page: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", page).split())
 
 
-def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
+def test_late_days_come_off_the_sum_and_promise_no_number_while_points_are_open() -> None:
     rows = by_hand(
         [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
         Standing("", 2, Decimal("0.8")),
@@ -59,9 +59,6 @@ def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
     assert [line["late_days"] for line in table(grades_csv(rows))] == ["2", "2"]
     assert table(canvas_csv(rows[:1], LATE))[1][LATE.title] == "8"
     assert "2 days late: 80 % of 15 points" in words(class_report(rows, LATE, 5))
-
-
-def test_while_points_are_open_lateness_promises_no_number() -> None:
     rows = by_hand([row("s01"), row("s01", UNSUPPORTED)], Standing("", 1, Decimal("0.9")))
     assert lateness(rows) == "1 day late: 90 % of the points count."
     assert grade(rows) is None

@@ -9,6 +9,7 @@ import unicodedata
 import zipfile
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from every_case import every_case
@@ -158,7 +159,9 @@ def test_a_folder_that_holds_nothing_but_the_archive_of_a_class(tmp_path):
 
 def test_archives_that_programs_write_in_their_own_way(tmp_path):
     file = io.BytesIO()
-    with zipfile.ZipFile(Stream(file), "w", zipfile.ZIP_DEFLATED) as archive:
+    # A file that can only be written on and on, as a web server writes an archive.
+    stream = SimpleNamespace(write=file.write, flush=file.flush)
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         with archive.open("s1/x.ipynb", "w", force_zip64=True) as entry:
             entry.write(NOTEBOOK)
         archive.writestr("s2/", "")
@@ -167,13 +170,6 @@ def test_archives_that_programs_write_in_their_own_way(tmp_path):
     macos = zipped("MXXller.ipynb").replace(b"MXXller", "Müller".encode())
     assert [each.problem for each in in_zip(tmp_path, data).values()] == [None, None]
     assert [each.student for each in in_zip(tmp_path, macos).values()] == ["Müller"]
-
-
-class Stream:
-    """A file that can only be written on and on, as a web server writes an archive."""
-
-    def __init__(self, file: io.BytesIO) -> None:
-        self.write, self.flush = file.write, file.flush
 
 
 def test_a_zip_in_a_students_folder_or_instead_of_it(tmp_path):

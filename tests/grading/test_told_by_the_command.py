@@ -226,13 +226,16 @@ def verdicts(desk: Desk) -> list[str]:
     return [row["verdict"] for row in desk.rows().values()]
 
 
-def test_a_run_with_one_student_does_not_replace_the_class(graded: Desk) -> None:
+def test_a_run_with_one_student_or_without_the_list_does_not_replace_the_class(graded):
     before = graded.files()
     graded.hand_in("ada", RIGHT, top="again")
     said = graded.grade("again", status=1)
     assert "grades of 2 submissions that this run was not given (bo, cy)" in said
     assert "A new answer then counts until you give another one with `--only`" in said
     assert "another --out" in said
+    assert graded.files() == before
+    (graded.out / ".work/counted.json").unlink()
+    assert "counted.json is gone" in graded.grade("class", status=1)
     assert graded.files() == before
 
 
@@ -326,13 +329,6 @@ def test_stopped_in_the_middle_everything_is_as_it_was(graded, monkeypatch):
         assert graded.files() == before
     graded.grade("again", "--only", "ada")
     assert verdicts(graded) == ["passed", "passed", "failed"]
-
-
-def test_without_the_list_of_the_class_nothing_is_replaced(graded: Desk) -> None:
-    before = graded.files()
-    (graded.out / ".work/counted.json").unlink()
-    assert "counted.json is gone" in graded.grade("class", status=1)
-    assert graded.files() == before
 
 
 def test_what_was_written_by_hand_is_kept(graded: Desk) -> None:

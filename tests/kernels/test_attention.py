@@ -219,9 +219,7 @@ def test_a_broken_kernel_is_named(name: str, tmp_path: Path) -> None:
     ("if tile >= masked:", "if tile > masked:", 1),
     ("(2 * (p % 4) + lane // 16) ^ (lane % 8)", "2 * (p % 4) + lane // 16", 1),
 ])  # fmt: skip
-def test_a_wrong_formula_is_wrong_and_no_race(
-    old: str, new: str, size: float, tmp_path: Path
-) -> None:
+def test_a_wrong_formula_is_wrong_and_no_race(old, new, size, tmp_path) -> None:
     plan = PLANS[128, False]
     kernel = changed(flash_attention, old, new, tmp_path).make_kernel(plan)
     off, _, profile = off_by(plan, (1, 100, 300, size), kernel=kernel)

@@ -92,9 +92,7 @@ def test_a_plan_is_nearly_the_shortest(M: int, N: int, K: int, sms: int) -> None
 
 
 @given(workers=st.integers(1, 200), split=st.integers(0, 200), steps=st.integers(1, 300))
-def test_every_step_is_done_once_by_nearly_equal_parts(
-    workers: int, split: int, steps: int
-) -> None:
+def test_every_step_is_done_once_by_nearly_equal_parts(workers, split, steps) -> None:
     found = list(parts(split, steps, workers))
     done = Counter((tile, k) for tile, first, stop, _ in found for k in range(first, stop))
     assert done == {(tile, k): 1 for tile in range(split) for k in range(steps)}
@@ -115,9 +113,7 @@ SHAPES = st.tuples(
 
 
 @given(shape=SHAPES, workers=st.integers(2, 40), data=st.data())
-def test_pieces_are_all_of_the_product(
-    shape: tuple[int, int, int], workers: int, data: st.DataObject
-) -> None:
+def test_pieces_are_all_of_the_product(shape, workers, data) -> None:
     M, N, K = shape
     ways = [way for way in ways_to_compute(M, N, workers) if way.cluster <= workers]
     plan = data.draw(st.sampled_from(ways))
@@ -142,9 +138,7 @@ def test_pieces_are_all_of_the_product(
 
 
 @given(shape=SHAPES, workers=st.integers(4, 40))
-def test_the_parts_of_a_tile_have_numbers_in_a_row(
-    shape: tuple[int, int, int], workers: int
-) -> None:
+def test_the_parts_of_a_tile_have_numbers_in_a_row(shape, workers) -> None:
     for plan in ways_to_compute(*shape[:2], workers):
         work = pieces_of(plan, shape, workers // plan.cluster)
         tiles = shared_tiles(work)
