@@ -421,9 +421,7 @@ def test_without_a_network_what_is_installed_is_used(course, monkeypatch, capsys
 
 
 @every_case("ready", [False, True])
-def test_a_folder_that_cannot_be_written_is_told_to_whoever_goes_on(
-    course, monkeypatch, tmp_path, ready
-):
+def test_whoever_goes_on_is_told_of_an_unwritable_folder(course, monkeypatch, tmp_path, ready):
     """Nothing is installed there: course.py starts again, with a folder in the user's own."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))

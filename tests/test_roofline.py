@@ -183,12 +183,9 @@ def a_tensor_report(cc: str, opcode: str, total: int, count: int = 64, ldg: int 
 def a_tensor_profile(passes: float, flops_of_one: int) -> Profile:
     """A run of 1000 mma with so many passes for each."""
     wavefronts = int(1000 * passes)
-    return a_profile(
-        flops=1000 * flops_of_one,
-        shared_load_requests=wavefronts // 4,
-        shared_load_wavefronts=wavefronts,
-        shared_load_bank_conflicts=0,
-    )
+    counted = {"requests": wavefronts // 4, "wavefronts": wavefronts, "bank_conflicts": 0}
+    loads = {f"shared_load_{name}": count for name, count in counted.items()}
+    return a_profile(flops=1000 * flops_of_one, **loads)
 
 
 # Dense FLOP of an SM in a clock, from NVIDIA's architecture papers: FMA are two.
@@ -286,10 +283,8 @@ def test_a_row_agrees_with_itself_and_with_the_fact_sheet(name):
     assert row.shared_tb_per_s == pytest.approx(shared, rel=0.005)
     assert row.ridge_fp32 == pytest.approx(fp32, rel=0.006)
     assert row.ridge_fp16 == pytest.approx(fp16, abs=1)
-    if tf32 is None:
-        assert row.tf32_tflops is None
-    else:
-        assert row.tf32_tflops * 1000 / row.dram_gb_per_s == pytest.approx(tf32, abs=1)
+    ridge = row.tf32_tflops and row.tf32_tflops * 1000 / row.dram_gb_per_s
+    assert ridge == (tf32 and pytest.approx(tf32, abs=1))
 
 
 @every_case("name", measured_devices())
@@ -417,8 +412,7 @@ def test_nonsense_is_refused_in_a_sentence(launch, sentence):
 def test_what_is_resident_fits_and_one_block_more_would_not(gpu, threads, registers, shared_bytes):
     found = occupancy(gpu, threads, registers, shared_bytes)
     sm = found.sm
-    assert 0 <= found.share <= 1
-    assert found.registers_used <= sm.registers_per_sm
+    assert 0 <= found.share <= 1 and found.registers_used <= sm.registers_per_sm
     assert found.blocks * found.shared_per_block <= sm.shared_per_sm_bytes
     assert found.blocks <= sm.blocks_per_sm
     assert bool(found.why_not) == (found.blocks == 0) == (not found.launches)

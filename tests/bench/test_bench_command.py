@@ -112,9 +112,7 @@ def test_a_wrong_rung_fails_the_command_and_an_unknown_one_is_refused(a_gpu, cap
     ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
     ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
 ])  # fmt: skip
-def test_nonsense_is_refused_in_a_sentence_before_anything_runs(
-    a_gpu, capsys, option, values, sentence
-):
+def test_nonsense_is_refused_before_anything_runs(a_gpu, capsys, option, values, sentence):
     for value in values:
         with pytest.raises(SystemExit) as refusal:
             bench.main([f"{option}={value}"])
@@ -165,9 +163,7 @@ def test_lessons_that_show_what_was_replaced_are_named(a_gpu, capsys, monkeypatc
     assert "No lesson shows the results that have been replaced." in capsys.readouterr().out
 
 
-def test_an_unwritable_json_is_refused_at_once_or_costs_nothing_at_the_end(
-    a_gpu, capsys, monkeypatch
-):
+def test_an_unwritable_json_is_refused_or_costs_nothing_at_the_end(a_gpu, capsys, monkeypatch):
     missing = a_gpu.folder / "nowhere" / "all.json"
     for path in (missing, a_gpu.folder):
         assert bench.main(["--json", str(path)]) == 1
@@ -268,9 +264,7 @@ def a_compiler(monkeypatch):
 
 
 @pytest.mark.parametrize("numba_cuda", [None, "here"])
-def test_without_the_disassembler_one_command_names_all_that_is_missing(
-    a_compiler, monkeypatch, numba_cuda
-):
+def test_one_command_names_all_that_is_missing(a_compiler, monkeypatch, numba_cuda):
     monkeypatch.setattr(counts, "find_tool", lambda name: None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: numba_cuda)
     found, (said,) = counts.ceilings(RUNG_KERNELS, device("T4"))
@@ -287,10 +281,9 @@ def test_rungs_without_a_ceiling_are_one_line_with_the_reason(a_compiler, monkey
     assert counts.ceilings(table, device("T4")) == ({}, [said])
     monkeypatch.setattr(counts, "ceiling", refusing("Not today."))
     table = {name: RUNG_KERNELS[name] for name in ("naive", "cp_async", "wgmma")}
-    assert counts.ceilings(table, device("T4"))[1] == [
-        "Made for newer GPUs than the T4: cp_async, wgmma.",
-        "No ceiling for naive on the T4: Not today.",
-    ]
+    newer = "Made for newer GPUs than the T4: cp_async, wgmma."
+    said = [newer, "No ceiling for naive on the T4: Not today."]
+    assert counts.ceilings(table, device("T4"))[1] == said
 
 
 def test_numbas_own_cuda_part_is_named_as_what_is_missing(monkeypatch):
@@ -671,10 +664,8 @@ def test_ctrl_c_keeps_what_is_finished_and_names_the_rest(lent, capsys, monkeypa
     monkeypatch.setattr(parts, "measure", measure)
     assert bench.main(["--store"]) == 1
     told = capsys.readouterr().out.splitlines()
-    assert told[-2:] == [
-        f"Left out: {part}. Stopped by Ctrl-C; what was measured before is kept."
-        for part in ("banks", "ncu")
-    ]
+    why = "Stopped by Ctrl-C; what was measured before is kept."
+    assert told[-2:] == [f"Left out: {part}. {why}" for part in ("banks", "ncu")]
 
 
 @pytest.mark.slow
@@ -704,7 +695,5 @@ def test_without_a_gpu_only_the_compiler_is_asked(lent, capsys, monkeypatch):
     assert bench.main(["--store", "--only", f"{parts.COMPILED},banks,ladder"]) == 1
     assert lent.calls() == "two.py --store"
     told = capsys.readouterr().out.splitlines()
-    assert told[-2:] == [
-        f"Left out: {part}. This can only be measured on a GPU, and there is none here."
-        for part in ("ladder", "banks")
-    ]
+    why = "This can only be measured on a GPU, and there is none here."
+    assert told[-2:] == [f"Left out: {part}. {why}" for part in ("ladder", "banks")]

@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -290,14 +291,9 @@ def tried(size: int, ms: float, constants: dict[str, int] | None = None) -> Tile
 def found() -> Tuning:
     """The small tile is the faster one at 1024, the rung's own at 4096."""
     some = (tried(1024, 0.2), tried(1024, 0.1, SMALL), tried(4096, 2.0), tried(4096, 3.0, SMALL))
-    return Tuning(
-        BLANK.device,
-        BLANK.short_name,
-        BLANK.date,
-        sources={"cp_async": fingerprints.of_python(RUNG_KERNELS["cp_async"].source)},
-        tried={"cp_async": some},
-        cublas_ms={"cp_async": {"1024": 0.08}},
-    )
+    sources = {"cp_async": fingerprints.of_python(RUNG_KERNELS["cp_async"].source)}
+    more = {"sources": sources, "tried": {"cp_async": some}}
+    return replace(BLANK, **more, cublas_ms={"cp_async": {"1024": 0.08}})
 
 
 def candidate(gpu: FakeGpu, name: str, ms: float, constants: dict[str, int]) -> tuner._Candidate:
@@ -313,9 +309,8 @@ def test_everyone_is_timed_beside_cublas_and_who_is_wrong_is_named():
         ("cp_async", tuner._Candidate({"STRIP": 8}, RUNG_KERNELS["cp_async"], wrong)),
     ]
     cublas = [gpu.contestant(name, ms, kind="cuBLAS") for name, ms in (("one", 0.8), ("two", 0.9))]
-    made, said = tuner.tune(
-        taking_part, cublas, gpu.problem, gpu, BLANK, sizes=(1024, 2048), rounds=3
-    )
+    paper = (gpu.problem, gpu, BLANK)
+    made, said = tuner.tune(taking_part, cublas, *paper, sizes=(1024, 2048), rounds=3)
     best = made.at("cp_async", 1024)[0]
     assert best.constants == SMALL and len(best.samples_ms) == 3
     assert made.share_of_cublas("cp_async", best) == pytest.approx(0.8)
@@ -378,7 +373,7 @@ def test_the_command_tries_and_stores(on_a_gpu, capsys):
 
 def test_what_was_stored_is_not_lost(on_a_gpu, capsys, monkeypatch):
     bench.main(["--tune", "--store"])
-    less = Tuning(**{**vars(found()), "tried": {"cp_async": (tried(1024, 0.2),)}})
+    less = replace(found(), tried={"cp_async": (tried(1024, 0.2),)})
     monkeypatch.setattr(tuner, "tune_here", lambda *_: (less, []))
     bench.main(["--tune", "--store"])
     said = "Not stored: the stored file of Example-1 has cp_async at 4096"

@@ -269,13 +269,10 @@ BOUNDS = {"01 three-kernels", "01 fig-places", "10 roofs-figure"}
 @every_case("lesson", LESSONS, ids=lambda each: each.number)
 def test_an_output_that_tells_a_time_names_form_and_device(lesson: Lesson) -> None:
     cells = read(ROOT / "notebooks" / f"{lesson.stem}.ipynb")["cells"]
-    texts = [
-        source(cell) + "\n".join(text_of(each) for each in cell.get("outputs", ()))
-        for cell in cells
-    ]
+    printed = ["\n".join(map(text_of, cell.get("outputs", ()))) for cell in cells]
+    texts = [source(cell) + said for cell, said in zip(cells, printed, strict=True)]
     for place, cell in enumerate(cells):
-        printed = "\n".join(text_of(each) for each in cell.get("outputs", ()))
-        if f"{lesson.number} {cell['id']}" in BOUNDS or not CLOCKED.search(printed):
+        if f"{lesson.number} {cell['id']}" in BOUNDS or not CLOCKED.search(printed[place]):
             continue
         around = "\n".join(texts[max(0, place - 2) : place + 2])
         assert DEVICE.search(around), f"{cell['id']}: on which device?"

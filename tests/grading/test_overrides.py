@@ -47,10 +47,8 @@ def words(page: str) -> str:
 
 
 def test_late_days_come_off_the_sum_and_promise_no_number_while_points_are_open() -> None:
-    rows = by_hand(
-        [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
-        Standing("", 2, Decimal("0.8")),
-    )
+    theirs = [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)]
+    rows = by_hand(theirs, Standing("", 2, Decimal("0.8")))
     assert lateness(rows) == "2 days late: 80 % of 15 points are 12."
     assert grade(rows) == Decimal("12")
     page = words(feedback_page(rows, "s01", LATE))
@@ -123,14 +121,10 @@ def load(folder: Path, text: str) -> dict[str, SetForStudent]:
 
 
 def test_the_file_says_points_comments_and_days(tmp_path: Path) -> None:
-    found = load(
-        tmp_path,
-        '["Ada L."]\nlate_days = 2\ncomment = " Hello. "\n'
-        '["Ada L.".mat_add]\npoints = 8\n[bo.matmul_tiled]\ncomment = """\nTwo\nlines"""\n',
-    )
-    assert found["Ada L."] == SetForStudent(
-        Standing("Hello.", 2, Decimal("0.8")), {"mat_add": Override(Decimal("8"))}
-    )
+    ada = '["Ada L."]\nlate_days = 2\ncomment = " Hello. "\n["Ada L.".mat_add]\npoints = 8\n'
+    found = load(tmp_path, ada + '[bo.matmul_tiled]\ncomment = """\nTwo\nlines"""\n')
+    points = {"mat_add": Override(Decimal("8"))}
+    assert found["Ada L."] == SetForStudent(Standing("Hello.", 2, Decimal("0.8")), points)
     assert found["bo"].answers == {"matmul_tiled": Override(None, "Two\nlines")}
     assert load(tmp_path, "") == {}
 
@@ -183,9 +177,8 @@ def test_any_file_is_used_or_refused_in_one_sentence(text: str) -> None:
 def test_late_days_need_a_rule(tmp_path: Path) -> None:
     path = tmp_path / "overrides.toml"
     path.write_text("[ada]\nlate_days = 2\n")
-    with pytest.raises(
-        CannotGrade, match=r"`ada\.late_days` is 2, but no rule says how many points that"
-    ):
+    said = r"`ada\.late_days` is 2, but no rule says how many points that"
+    with pytest.raises(CannotGrade, match=said):
         load_overrides(path, Settings(), tmp_path / "class")
     path.write_text("[ada]\nlate_days = 0\n")
     assert load_overrides(path, Settings(), tmp_path / "class").students["ada"].standing.share == 1

@@ -221,9 +221,7 @@ def table(text: str | None) -> list[list[str]]:
     weights=st.lists(tenths, min_size=len(PROPERTIES), max_size=len(PROPERTIES)), by_hand=tenths,
     per_day=rates, at_most=rates, days=st.integers(0, 9),
 )  # fmt: skip
-def test_sums_in_every_output_are_those_of_the_digits(
-    tmp_path, weights, by_hand, per_day, at_most, days
-):
+def test_sums_in_every_output_are_the_digits(tmp_path, weights, by_hand, per_day, at_most, days):
     worth = dict(zip(PROPERTIES, map(Fraction, weights), strict=True))
     most = sum(worth.values())
     if not most:

@@ -52,11 +52,10 @@ def compiled(plan: Plan) -> str:
         cuda = NUMBA.load()
         arguments = NUMBA.argument_types(SIGNATURE)
         bounds = kernel.targetoptions["launch_bounds"]
+        options = {"device": False, "cc": (9, 0, "a"), "launch_bounds": bounds}
         try:
             with NUMBA.device_of((9, 0)):
-                ptx, _ = cuda.compile_ptx(
-                    kernel.py_func, arguments, device=False, cc=(9, 0, "a"), launch_bounds=bounds
-                )
+                ptx, _ = cuda.compile_ptx(kernel.py_func, arguments, **options)
         except (TypeError, ValueError) as reason:
             pytest.skip(f"needs numba-cuda 0.30 or newer: {reason}")
     return str(ptx)
@@ -78,16 +77,14 @@ def attend(
     return from_bf16(O[0]), lse[0], profile
 
 
-def inputs(
-    plan: Plan, heads: int, queries: int, keys: int, size: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def inputs(plan: Plan, heads: int, queries: int, keys: int, size: float) -> list[np.ndarray]:
     generator = np.random.default_rng(queries)
 
     def one(rows: int, factor: float) -> np.ndarray:
         numbers = generator.standard_normal((heads, rows, plan.head)) * factor
         return bits_of_bf16(numbers.astype(np.float32))
 
-    return one(queries, size), one(keys, size), one(keys, 1)
+    return [one(queries, size), one(keys, size), one(keys, 1)]
 
 
 def exact(plan: Plan, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

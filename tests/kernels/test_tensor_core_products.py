@@ -143,9 +143,7 @@ def test_arrays_are_looked_at_once(prepared: list[tuple[Any, ...]]) -> None:
     assert arguments[2][0] == Described(8192, "<u2", (256, 512))
 
 
-def test_what_does_not_fit_is_refused_in_the_callers_words(
-    prepared: list[tuple[Any, ...]],
-) -> None:
+def test_what_does_not_fit_is_refused_in_the_callers_words(prepared) -> None:
     A, C = OnGpu(256, 64), OnGpu(256, 512)
     for launch in (RUNG.launch, RUNG.prepare):
         with pytest.raises(InputsRefused, match=r"B has shape \(64,\), and a matrix has two"):
@@ -186,22 +184,15 @@ SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by 
 
 
 def multiply(
-    shape: tuple[int, int, int],
-    result: str,
-    blocks: int,
-    plan: TilePlan,
-    rung: Any = None,
-    **options: Any,
+    shape: tuple[int, int, int], result: str, blocks: int, plan: TilePlan, **options: Any
 ) -> tuple[Profile, bool]:
     """What the emulator saw, and whether the product of small whole numbers is exact."""
     (M, N, K), random = shape, np.random.default_rng(1)
     A, B = (random.integers(-4, 5, size).astype(np.float32) for size in ((M, K), (K, N)))
-    C = {
-        "float32": np.full((M, N), np.nan, np.float32),
-        "bfloat16": np.full((M, N), 0x7FC0, np.uint16),
-    }[result]
-    rung = rung or RUNG_KERNELS[NAMES[result]]
-    profile = rung.emulate(bits_of_bf16(A), bits_of_bf16(B), C, plan, blocks, **options)
+    nan, kind = (np.nan, np.float32) if result == "float32" else (0x7FC0, np.uint16)
+    C = np.full((M, N), nan, kind)
+    emulate = RUNG_KERNELS[NAMES[result]].emulate
+    profile = emulate(bits_of_bf16(A), bits_of_bf16(B), C, plan, blocks, **options)
     wanted = A @ B
     return profile, np.array_equal(C, wanted if result == "float32" else bits_of_bf16(wanted))
 
