@@ -273,7 +273,7 @@ def test_a_name_that_nobody_explains(project: Path) -> None:
         cut_out(project, "sums.py", "made.inner", inner.sha, set(), Style.WRITTEN)
 
 
-def test_the_list_the_results_and_the_recipes_agree() -> None:
+def test_list_results_recipes_and_costs_agree_and_every_finding_was_judged() -> None:
     listed = json.loads((LANGUAGE / "kernels_of_public_projects.json").read_text())
     results = json.loads((LANGUAGE / "results_of_public_projects.json").read_text())
     measured = [each for each in listed["kernels"] if each["measured"]]
@@ -284,9 +284,6 @@ def test_the_list_the_results_and_the_recipes_agree() -> None:
             recipe_for(each["project"], each["file"], each["kernel"])
         except NoLaunch as reason:
             assert str(reason)
-
-
-def test_sixty_kernels_were_drawn_for_their_costs_and_every_finding_was_judged() -> None:
     kernels = json.loads((LANGUAGE / "costs_of_public_kernels.json").read_text())
     listed = json.loads((LANGUAGE / "kernels_of_public_projects.json").read_text())["kernels"]
     assert len(kernels) == 60

@@ -50,11 +50,15 @@ def test_a_plain_function_is_no_kernel_and_a_block_of_the_callers_changes_the_la
     assert examine_source("matmul_coalesced", NAIVE.replace("naive", "coalesced"), (32, 2)).passed
 
 
-def test_the_verdict_is_short_and_always_the_same() -> None:
+def test_the_verdict_is_short_always_the_same_and_tells_all_that_costs_points() -> None:
     text = broken("acc = float32(0)", "acc = 0.0")
     first, again = judged(text), examine_source("matmul_tiled", text)
     assert str(first) == str(again)
     assert len(str(first).splitlines()) <= MOST_LINES
+    exchanged = "row < C.shape[1] and col < C.shape[0]"  # right where C is a square
+    text = broken("row < C.shape[0] and col < C.shape[1]", exchanged, NAIVE)
+    codes = [each.code for each in judged(text.replace("naive", "tiled")).errors]
+    assert codes[0] != "not-used" and "not-used" in codes
 
 
 def test_check_prints_the_verdict_and_raises_one_plain_line(capsys):
@@ -83,13 +87,6 @@ def test_a_mistake_costs_its_own_points(old: str, new: str, code: str, lost: str
     assert {name for name, points in report.earned.items() if not points} == set(lost.split())
     points = EXERCISES["matmul_tiled"].points
     assert report.points == report.max_points - sum(points[name] for name in lost.split())
-
-
-def test_a_wrong_answer_is_told_all_that_costs_points() -> None:
-    exchanged = "row < C.shape[1] and col < C.shape[0]"  # right where C is a square
-    text = broken("row < C.shape[0] and col < C.shape[1]", exchanged, NAIVE)
-    codes = [each.code for each in judged(text.replace("naive", "tiled")).errors]
-    assert codes[0] != "not-used" and "not-used" in codes
 
 
 @pytest.mark.parametrize("body", ["C[0, 0] = 1", "C[row, col] = 3.0", "C[row, col] = A[row, 0]"])

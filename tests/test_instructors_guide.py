@@ -110,16 +110,13 @@ def hand_in(archive: Path) -> None:
         zipped.writestr("student-07_4007_assignsubmission_file_/essay.pdf", b"%PDF-1.7 no notebook")
 
 
-def test_options_exist() -> None:
+def test_options_exist_and_the_tables_name_what_the_code_names() -> None:
     options = set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", GUIDE))
     parsers = (grade._parser(), build._parser())
     known = {option for parser in parsers for option in parser._option_string_actions}
     assert {"--seed", "--workers", "--dask", "--lessons"} <= options
     # The first three are those of `release`; the last is nbval's own.
     assert options <= known | {"--lessons", "--zip", "--exam", "--posttest", "--nbval-lax"}
-
-
-def test_the_tables_name_what_the_code_names() -> None:
     from course_lib.curriculum import EXERCISES
     from course_lib.grading.records import VERDICTS
 

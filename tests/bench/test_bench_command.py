@@ -389,16 +389,13 @@ def test_the_command_writes_every_file_that_lessons_and_docs_quote() -> None:
     assert seen <= set(parts.choose())
 
 
-def test_every_stored_file_is_one_of_a_part_as_its_script_writes_it() -> None:
+def test_every_stored_file_is_one_of_a_part_and_the_page_names_every_part() -> None:
     for path in measurements.FOLDER.rglob("*.json"):
         folder = path.parent
         part = parts.LADDER if folder == measurements.FOLDER else folder.name
         assert part in parts.choose()
         text = path.read_text(encoding="utf-8")
         assert text == files.as_text(json.loads(text)), f"{path}: somebody has been at it by hand"
-
-
-def test_the_page_names_every_part() -> None:
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     section = page.partition("## What lessons quote")[2].partition("\n## ")[0]
     named = re.findall(r"^\| `(\w+)`", section, re.MULTILINE)

@@ -47,14 +47,11 @@ def test_a_foreign_file_is_refused_with_the_reason(text, why):
         measurements.parse(text)
 
 
-def test_every_field_is_documented():
+def test_every_field_is_documented_and_stored_files_hold_only_what_can_be():
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
     written = {each.name for kind in (Measurements, Entry, Cell) for each in fields(kind)}
     assert named >= written | {"schema"}
-
-
-def test_stored_files_are_complete_and_hold_only_what_can_be(tmp_path):
     for name in measurements.devices():
         found = measurements.load(name)
         assert found.complete and found.short_name == name and found.versions and found.facts
@@ -123,14 +120,11 @@ def stored(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_without_a_gpu_and_a_file_the_published_ladder_says_so(stored):
+def test_without_a_gpu_the_published_ladder_is_shown_or_a_stored_file(stored):
     found = bench.speeds(["naive", "tiled"])
     assert found.origin == "published" and set(found.gflops) == {"naive", "tiled"}
     assert curriculum.PUBLISHED_ON in str(found) and "Not measured by us" in str(found)
     assert "12.8%" in str(found)
-
-
-def test_without_a_gpu_a_stored_file_is_shown_with_device_and_date(stored):
     measurements.store(canned(), stored)
     found = bench.speeds(size=4096)
     assert list(found.gflops) == ["naive", "tiled"]
@@ -241,16 +235,13 @@ def test_what_a_kernel_moved_and_a_time_with_its_form() -> None:
     assert list(forms("tiled")) == ["Numba, range", "CUDA C++"] and not forms("tiled", 1000)
 
 
-def test_what_it_is_asked_for() -> None:
+def test_what_a_kernel_is_asked_for_and_what_was_not_counted_is_a_question(tmp_path, monkeypatch):
     seen = what_binds.seen("tensor_core_bf16")
     assert seen.fullest == "L2" and seen.label.startswith("NVIDIA H200, ")
     assert what_binds.seen("wgmma").fullest == what_binds.TENSOR_CORES
     assert str(seen).startswith("tensor_core_bf16: issue slots ")
     with pytest.raises(KeyError, match="not profiled on H200; there are: naive"):
         what_binds.seen("nobody")
-
-
-def test_a_table_shows_what_was_not_counted_as_a_question(tmp_path, monkeypatch) -> None:
     launches = {
         "full": {"busy": {"L2": 0.5, "DRAM": 0.04}, "l2_gb": 1.5, "shared_load_wavefronts": 3e9},
         "bare": {"busy": {"L2": 1.0, "DRAM": 0.01}},

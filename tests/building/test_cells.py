@@ -160,12 +160,9 @@ def test_a_task_that_cannot_stand_there_is_told(placed, number, words):
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_a_table_that_there_is_not_is_refused() -> None:
+def test_every_table_stands_in_a_page_with_its_label_and_others_are_refused() -> None:
     with pytest.raises(BuildError, match="'bnaks'; there are: tensor-cores"):
         filled("<!-- MEASURED bnaks -->\n<!-- END MEASURED -->")
-
-
-def test_every_table_stands_in_a_page_with_its_label() -> None:
     pages = "\n".join(path.read_text(encoding="utf-8") for path in DOCS.glob("*.md"))
     for name, table in TABLES.items():
         assert f"<!-- MEASURED {name} -->\n{table()}\n<!-- END MEASURED -->" in pages

@@ -119,16 +119,13 @@ def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
     assert row("s12", RACY, ours).points == 4.0
 
 
-def test_what_is_worth_nothing_is_still_asked_for(tmp_path):
+def test_what_is_worth_nothing_is_still_asked_for_and_a_warning_may_cost_points(tmp_path):
     ours = settings(tmp_path, "[points.matmul_tiled]\nrace-free = 0\n")
     scored = row("s13", RACY, ours)  # it loses `right`, and nothing beside it
     assert (scored.verdict, scored.points, scored.max_points) == ("partly", 5.0, 8.0)
     ours = settings(tmp_path, "[points.matmul_tiled]\nright = 0\nbounds = 0\n")
     scored = row("s13", UNEVEN, ours)
     assert (scored.verdict, scored.points) == ("partly", scored.max_points)
-
-
-def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
     ours = settings(tmp_path, "[points.matmul_naive]\ncoalesced = 2\n")
     slow = Judgement("matmul_naive", (finding("uncoalesced-load", "So.", 4),), (), True, True)
     found = FoundAnswer("matmul_naive", "text")

@@ -47,16 +47,13 @@ def test_conversions() -> None:
     assert accuracy.cut_to_tf32(np.array([1 + 2**-10 + 2**-11], "f4")).tolist() == [1 + 2**-10]
 
 
-def test_what_they_refuse() -> None:
+def test_what_they_and_tma_refuse() -> None:
     A, B, C = (np.zeros(shape, np.uint16) for shape in ((8, 40), (40, 8), (8, 8)))
     with pytest.raises(InputsRefused, match=r"K = 40 is no multiple of 32: .* zeros to 64"):
         RUNG_KERNELS["tensor_core_bf16"].check_inputs(A, B, C.astype(np.float32))
     with pytest.raises(InputsRefused, match="A is uint16: convert it"):
         RUNG_KERNELS["tensor_core_f16"].check_inputs(A, B, C)
-
-
-def test_what_tma_refuses() -> None:
-    """M may be anything; rows must begin at multiples of 16 bytes; C has the rung's own format."""
+    # M may be anything; rows must begin at multiples of 16 bytes; C has the rung's own format.
     A, B, C = (np.zeros(shape, np.uint16) for shape in ((3, 40), (40, 8), (3, 8)))
     rung, rounded = RUNG_KERNELS["tma"], RUNG_KERNELS["tma_bf16"]
     rounded.check_inputs(A, B, C)
