@@ -5,13 +5,7 @@ import dataclasses
 import pytest
 from every_case import every_case
 from lesson_rules.quick_checks import quiz_rules
-from lesson_rules.rules import (
-    common_rules,
-    is_empty,
-    lesson_rules,
-    solution_rules,
-    words,
-)
+from lesson_rules.rules import common_rules, is_empty, lesson_rules, solution_rules, words
 
 from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.outputs import blemishes

@@ -8,15 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
-from grading_helpers import (
-    RIGHT,
-    UNBOUNDED,
-    WRONG,
-    judge_here,
-    look_at,
-    threads,
-    write_class,
-)
+from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, look_at, threads, write_class
 
 from course_lib.curriculum import TASKS
 from course_lib.grading import engine

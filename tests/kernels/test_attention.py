@@ -62,12 +62,7 @@ def compiled(plan: Plan) -> str:
 
 
 def attend(
-    plan: Plan,
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    kernel: Any = None,
-    **schedule: Any,
+    plan: Plan, Q: np.ndarray, K: np.ndarray, V: np.ndarray, kernel: Any = None, **schedule: Any
 ) -> tuple[np.ndarray, np.ndarray, Profile]:
     """O, the log-sum-exp and what the emulator saw; `kernel` in place of the plan's own."""
     arrays = [array[None] for array in (Q, K, V)]
