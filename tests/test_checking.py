@@ -35,33 +35,30 @@ def broken(old: str, new: str, text: str = RIGHT) -> str:
     return text.replace(old, new)
 
 
-def line_of(part: str, text: str = RIGHT) -> int:
-    return next(number for number, line in enumerate(text.splitlines(), 1) if part in line)
-
-
 @pytest.mark.parametrize("thing", [None, 3, "text", object(), len])
 def test_what_is_no_kernel_gets_a_finding(thing: object) -> None:
     report = examine("mat_add", thing)
     assert (report.passed, report.points) == (False, 0)
 
 
-def test_a_plain_function_is_no_kernel() -> None:
+def test_a_plain_function_is_no_kernel_and_a_block_of_the_callers_changes_the_launch() -> None:
     report = examine("matmul_tiled", matmul_tiled.py_func, debug=True)
     [error] = report.errors
     assert (error.code, report.points) == ("invalid-launch", 0)
     assert facts_of(error.message) == {"name": "matmul_tiled"}
-
-
-def test_a_block_given_by_the_caller_changes_the_launch() -> None:
     assert examine_source("matmul_naive", NAIVE, block=(32, 4), debug=True).passed
     assert examine_source("matmul_coalesced", NAIVE.replace("naive", "coalesced"), (32, 2)).passed
 
 
-def test_the_verdict_is_short_and_always_the_same() -> None:
+def test_the_verdict_is_short_always_the_same_and_tells_all_that_costs_points() -> None:
     text = broken("acc = float32(0)", "acc = 0.0")
     first, again = judged(text), examine_source("matmul_tiled", text)
     assert str(first) == str(again)
     assert len(str(first).splitlines()) <= MOST_LINES
+    exchanged = "row < C.shape[1] and col < C.shape[0]"  # right where C is a square
+    text = broken("row < C.shape[0] and col < C.shape[1]", exchanged, NAIVE)
+    codes = [each.code for each in judged(text.replace("naive", "tiled")).errors]
+    assert codes[0] != "not-used" and "not-used" in codes
 
 
 def test_check_prints_the_verdict_and_raises_one_plain_line(capsys):
@@ -70,9 +67,8 @@ def test_check_prints_the_verdict_and_raises_one_plain_line(capsys):
     with pytest.raises(CheckFailed) as caught:
         check("matmul_naive", None)
     assert "matmul_naive: could not be judged" in capsys.readouterr().out
-    shown = caught.value._render_traceback_()
-    assert len(shown) == 1
-    assert shown[0].startswith("matmul_naive is not right yet")
+    (shown,) = caught.value._render_traceback_()
+    assert shown.startswith("matmul_naive is not right yet")
 
 
 @pytest.mark.parametrize(
@@ -91,13 +87,6 @@ def test_a_mistake_costs_its_own_points(old: str, new: str, code: str, lost: str
     assert {name for name, points in report.earned.items() if not points} == set(lost.split())
     points = EXERCISES["matmul_tiled"].points
     assert report.points == report.max_points - sum(points[name] for name in lost.split())
-
-
-def test_a_wrong_answer_is_told_all_that_costs_points() -> None:
-    exchanged = "row < C.shape[1] and col < C.shape[0]"  # right where C is a square
-    text = broken("row < C.shape[0] and col < C.shape[1]", exchanged, NAIVE)
-    codes = [each.code for each in judged(text.replace("naive", "tiled")).errors]
-    assert codes[0] != "not-used" and "not-used" in codes
 
 
 @pytest.mark.parametrize("body", ["C[0, 0] = 1", "C[row, col] = 3.0", "C[row, col] = A[row, 0]"])
@@ -139,7 +128,6 @@ def test_a_hint_leads_on(body: str, code: str, words: str) -> None:
 
 @every_case(("text", "code"), [
     ("", "missing-answer"),
-
     ("matmul_tiled = 3\n", "missing-answer"),
     ("def matmul_tiled(A, B, C)\n", "compile-error"),
     ("\x00", "compile-error"),
@@ -168,17 +156,11 @@ def test_an_error_of_the_checker_is_not_the_students(monkeypatch: pytest.MonkeyP
         examine_source("matmul_tiled", RIGHT, debug=True)
 
 
-UNSUPPORTED = broken("acc = float32(0)", "acc = float32(C.dtype.itemsize - 4)", NAIVE)
-
-
-def test_an_unsupported_answer_needs_a_person() -> None:
-    report = judged(UNSUPPORTED, "matmul_naive")
-    assert report.findings[0].code == "unsupported"
-    assert report.needs_review
+def test_an_unsupported_answer_needs_a_person_and_a_strange_exercise_is_answered() -> None:
+    unsupported = broken("acc = float32(0)", "acc = float32(C.dtype.itemsize - 4)", NAIVE)
+    report = judged(unsupported, "matmul_naive")
+    assert report.findings[0].code == "unsupported" and report.needs_review
     assert "could not be judged" in str(report)
-
-
-def test_a_strange_exercise_id_is_answered() -> None:
     for exercise in (None, 3, ["mat_add"], ""):
         assert not examine_source(exercise, NAIVE).passed  # type: ignore[arg-type]
 
@@ -270,11 +252,9 @@ def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
     assert not report.needs_review
 
 
-@pytest.mark.parametrize(
-    "constants", ["TM, TN = (8,) * 2", "TM, TN = (8,) + (8,)", "TM, TN = [8] * 2"]
-)
-def test_constants_may_be_tuples_made_of_tuples(constants: str) -> None:
-    text = f"BM = BN = 1 << 7\nBK = BM // 16\n{constants}\n"
+@every_case("tuples", ["(8,) * 2", "(8,) + (8,)", "[8] * 2"])
+def test_constants_may_be_tuples_made_of_tuples(tuples: str) -> None:
+    text = f"BM = BN = 1 << 7\nBK = BM // 16\nTM, TN = {tuples}\n"
     assert examine_source("pick_a_tile", text, debug=True).passed
 
 

@@ -45,9 +45,8 @@ def steps() -> list[dict[str, Any]]:
 
 
 def step(job: str, name: str) -> dict[str, Any]:
-    return next(
-        each for each in workflow()["jobs"][job]["steps"] if each.get("name", "").startswith(name)
-    )
+    found = workflow()["jobs"][job]["steps"]
+    return next(each for each in found if each.get("name", "").startswith(name))
 
 
 def bash(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -141,20 +140,20 @@ def test_an_organization_that_there_is_not(tmp_path: Path) -> None:
     assert done.stderr == "There is no organization org that the token may read.\n"
 
 
-@posix
-@pytest.mark.parametrize("seed", ["", "12"])
-def test_the_grader_is_called_as_it_wants(tmp_path: Path, seed: str) -> None:
+@pytest.fixture
+def python(tmp_path: Path) -> None:
+    """A Python that notes how it is called."""
     (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@" > called.txt\n')
     (tmp_path / "python").chmod(0o755)
+
+
+@posix
+@pytest.mark.usefixtures("python")
+@pytest.mark.parametrize("seed", ["", "12"])
+def test_the_grader_is_called_as_it_wants(tmp_path: Path, seed: str) -> None:
     exercises = "matmul_tiled  07 $(touch broken)"
-    done = bash(
-        step("grade", "Grade")["run"],
-        tmp_path,
-        EXERCISES=exercises,
-        SEED=seed,
-        COURSE="",
-        OVERRIDES="",
-    )
+    given = {"EXERCISES": exercises, "SEED": seed, "COURSE": "", "OVERRIDES": ""}
+    done = bash(step("grade", "Grade")["run"], tmp_path, **given)
     assert done.returncode == 0, done.stderr
     called = (tmp_path / "called.txt").read_text().splitlines()
     start = ["grader/course.py", "grade", "submissions", "--out", "grades", "--exercises"]
@@ -164,10 +163,9 @@ def test_the_grader_is_called_as_it_wants(tmp_path: Path, seed: str) -> None:
 
 
 @posix
+@pytest.mark.usefixtures("python")
 def test_the_instructors_two_files_are_text_in_variables(tmp_path: Path) -> None:
     """They are written down byte for byte, and nothing in them is run."""
-    (tmp_path / "python").write_text('#!/bin/bash\nprintf "%s\\n" "$@" > called.txt\n')
-    (tmp_path / "python").chmod(0o755)
     course = 'title = "$(touch broken) `touch broken` %s \\n"'
     overrides = "[ada.matmul_tiled]\npoints = 9"
     run = step("grade", "Grade")

@@ -53,11 +53,17 @@ def write_notebook(path: Path, cells: list[str]) -> Path:
     return path
 
 
-def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_and_ctrl_c_end_without_a_traceback(capsys, monkeypatch):
     assert cli.main(["rnu"]) == 2
     assert "no command 'rnu'; did you mean run? " in capsys.readouterr().err
     assert cli.main([]) == 2
     assert cli.main(["--help"]) == 0
+
+    def press(arguments: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_lessons, "main", press)
+    assert cli.main(["run"]) == 130
 
 
 def test_prepare_says_what_is_ready_and_what_comes_next(tmp_path, monkeypatch, capsys):
@@ -69,27 +75,14 @@ def test_prepare_says_what_is_ready_and_what_comes_next(tmp_path, monkeypatch, c
     assert re.fullmatch(r"Ready for lab, grade: Python 3[\d.]+, \d+ packages in .+\.", ready)
     assert head == "Next, also without a network:"
     copy = tmp_path / "my/notebooks/00_start_here.ipynb"
-    assert commands == [
-        "  python3 course.py lab",
-        "  python3 course.py grade",
-        f"or open {copy} in VS Code, with the kernel .venv.",
-    ]
-    assert copy.exists()
-
-
-def test_prepare_promises_nothing_of_another_environment(tmp_path, monkeypatch, capsys):
+    *commands, in_an_editor = commands
+    assert commands == ["  python3 course.py lab", "  python3 course.py grade"]
+    assert in_an_editor == f"or open {copy} in VS Code, with the kernel .venv." and copy.exists()
+    # Nothing is promised of another environment.
     monkeypatch.setattr(lab, "VENVS", (tmp_path / ".venv",))
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
     assert not said.out and "`python3 course.py prepare` makes .venv" in said.err
-
-
-def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    def press(arguments: list[str]) -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_lessons, "main", press)
-    assert cli.main(["run"]) == 130
 
 
 @pytest.mark.slow
@@ -105,17 +98,11 @@ def test_run_reports_on_each_lesson(lessons: Path, capsys: pytest.CaptureFixture
     assert done.cells[2].outputs[0].ename == "ValueError"
 
 
-def test_a_wrong_lesson_gets_one_sentence(lessons, capsys):
+def test_a_wrong_lesson_or_a_file_that_is_no_notebook_gets_one_sentence(lessons, capsys):
+    for name in ("0", "well", "00_well.ipynb"):
+        assert run_lessons._find(name) == lessons / "00_well.ipynb"
     assert run_lessons.main(["7"]) == 2
     assert capsys.readouterr().err == "There is no lesson '7'; there are 00_well, 01_wrong.\n"
-
-
-@pytest.mark.parametrize("name", ["0", "well", "00_well.ipynb"])
-def test_names_of_a_lesson(lessons: Path, name: str) -> None:
-    assert run_lessons._find(name) == lessons / "00_well.ipynb"
-
-
-def test_a_file_that_is_no_notebook(lessons: Path) -> None:
     path = lessons / "02_odd.ipynb"
     path.write_text("{")
     assert "not a readable notebook" in run_lessons.run(path, lessons / "done").verdict
@@ -144,7 +131,7 @@ def test_which_steps_are_run(monkeypatch, arguments, some):
     assert len(ran) == len(set(ran))
 
 
-def test_what_steps_beside_others_say_is_told_in_one_piece(capfd):
+def test_steps_beside_others_are_told_in_one_piece_and_begin_no_more_when_stopped(capfd):
     def says(name: str, *words: str, status: int = 0) -> run_tests.TestStep:
         text = f"import sys; print(*{words!r}, sep=chr(10)); sys.exit({status})"
         return run_tests.TestStep(name, [sys.executable, "-c", text])
@@ -158,9 +145,6 @@ def test_what_steps_beside_others_say_is_told_in_one_piece(capfd):
     said = capfd.readouterr().out
     assert "== third\nc\nd\n" in said and "== fourth\ne\n" in said
     assert said.index("== first") < said.index("== second")
-
-
-def test_stopped_it_begins_no_further_step_beside() -> None:
     ran: list[str] = []
 
     def stop() -> None:
@@ -192,16 +176,13 @@ def test_other_arguments_go_to_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ran == [[sys.executable, "-m", "pytest", "-m", run_tests.FAST, "-k", "tiled"]]
 
 
-def test_newest_versions_of_colab_are_taken_from_its_list() -> None:
+def test_newest_versions_of_colab_are_taken_from_its_list_and_a_python_is_found() -> None:
     freeze = "absl-py==1.4\nnumpy==2.2.0\nnumba-cuda==0.23\njupyter-client==7.5\nx @ file:///x\n"
     lines = environments.newest(freeze).splitlines()
     assert lines[:3] == ["numpy==2.2.0", "numba-cuda==0.23", "jupyter-client==7.5"]
     assert "nbval" in lines and "absl-py==1.4" not in lines
     with pytest.raises(environments.CannotMake):
         environments.newest("absl-py==1.4")
-
-
-def test_a_python_is_always_found() -> None:
     assert Path(environments.find_python([(3, 13), (2, 0)])).exists()
     assert environments.find_python([(2, 0)]) == environments.this_python()
 
@@ -223,16 +204,10 @@ def test_doctor_always_ends_well(monkeypatch, capsys):
 
 def test_doctor_without_any_package() -> None:
     """As on a fresh machine: only the standard library can be imported."""
-    code = (
-        f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
-        "from course_lib.commands import doctor\n"
-        "doctor._ask = lambda *a, **k: (False, 'no')\n"
-        "sys.exit(doctor.main([]))"
-    )
+    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+    code += "from course_lib.commands import doctor\n"
+    code += "doctor._ask = lambda *a, **k: (False, 'no'); sys.exit(doctor.main([]))"
     assert "not installed: numpy" in python("-I", "-S", "-c", code).stdout
-
-
-def test_doctor_knows_that_the_emulator_works() -> None:
     check = doctor.emulator()
     assert check.good and not check.mend, check.says
 
@@ -391,15 +366,13 @@ def test_an_updated_lesson_is_told_until_it_is_taken(root: Path) -> None:
     assert make(root) == [] and told_of([]) == ""
 
 
-@pytest.mark.parametrize(
-    "note", ["", "[]", "{", '{"notebooks/00_start_here.ipynb": 7}', "[" * 99999]
-)
-def test_a_damaged_note_costs_nothing_but_a_reminder(note: str, root: Path) -> None:
+def test_a_damaged_note_costs_nothing_but_a_reminder(root: Path) -> None:
     make(root)
-    (root / "my" / LESSON).write_text("my own work")
-    (root / "my" / NOTE).write_text(note)
-    assert make(root) == []
-    assert (root / "my" / LESSON).read_text() == "my own work"
+    for note in ("", "[]", "{", '{"notebooks/00_start_here.ipynb": 7}', "[" * 99999):
+        (root / "my" / LESSON).write_text("my own work")
+        (root / "my" / NOTE).write_text(note)
+        assert make(root) == []
+        assert (root / "my" / LESSON).read_text() == "my own work"
 
 
 def test_lab_opens_the_copy_or_says_that_there_is_none(monkeypatch, capsys):
@@ -459,17 +432,14 @@ def test_a_breakage_is_known_by_its_sign() -> None:
 
 
 def test_the_page_says_what_the_table_says() -> None:
-    rows = re.findall(
-        r"^\| (numba-cuda|numba|NumPy)(.+?) \| (.+?) \| (.+?) \|$", PAGE, re.MULTILINE
-    )
+    rows = re.findall(r"^\| ((?:numba-cuda|numba|NumPy).+?) \| .+? \| .+? \|$", PAGE, re.MULTILINE)
     for each in newer_packages.BREAKAGES:
-        assert any(first + rest == each.packages for first, rest, _, _ in rows), each.packages
-        assert each.sign in PAGE
+        assert each.packages in rows and each.sign in PAGE
     for module, name in re.findall(r"`(newer_packages)\.(\w+)`", PAGE):
         assert module and hasattr(newer_packages, name)
 
 
-def test_nothing_is_held_back() -> None:
+def test_nothing_is_held_back_and_bounds_and_pre_releases_can_be_asked_for() -> None:
     lines = environments.requirements(PYPROJECT, [], pre=False).split()
     wanted = [Requirement(line) for line in lines]
     assert {spec.operator for each in wanted for spec in each.specifier} == {">="}
@@ -477,9 +447,6 @@ def test_nothing_is_held_back() -> None:
     assert set(environments.WATCHED) | {"nbval", "nvidia-cuda-nvdisasm", "pytest"} <= names
     assert tomllib.loads(PYPROJECT)["project"]["name"] not in names
     assert {"nvcc"} in [each.extras for each in wanted]
-
-
-def test_bounds_and_pre_releases_can_be_asked_for() -> None:
     lines = environments.requirements(PYPROJECT, ["numpy<2.5"], pre=True).splitlines()
     assert lines[0] == "--pre" and "numpy<2.5" in lines
 
@@ -511,6 +478,5 @@ def test_packages_that_do_not_go_together_are_told(monkeypatch, capsys):
 
     monkeypatch.setattr(environments, "make_newest", refuse)
     assert run_tests.main(["--upstream", "numpy<1"]) == 1
-    assert (
-        "could not be installed together:\nERROR: ResolutionImpossible" in capsys.readouterr().out
-    )
+    said = "could not be installed together:\nERROR: ResolutionImpossible"
+    assert said in capsys.readouterr().out

@@ -32,15 +32,17 @@ def test_every_element_has_one_row_and_is_counted():
 
 
 @every_case(("element", "what", "where"), ROWS, ids=[row[0] for row in ROWS])
-def test_an_element_is_where_the_page_says(element: str, what: str, where: str) -> None:
+def test_an_element_is_where_the_page_says_and_done_or_seen_there(element, what, where) -> None:
     places = PLACE.findall(where)
     for number, file, cell in places:
         path = ROOT / file
         assert path.exists(), f"{element}: there is no {file}"
         assert path.name.startswith(number), f"{element}: {file} is not lesson {number}"
         assert cell in cell_ids(path), f"{element}: {file} has no cell {cell}"
-    assert places, f"{element}: no place"
-    assert len(what) > 10
+    assert places and len(what) > 10, f"{element}: no place"
+    done = [cell for _, file, cell in places if does_or_shows(ROOT / file, cell)]
+    assert ("*in words*" in where) == (element in IN_WORDS)
+    assert bool(done) != (element in IN_WORDS), f"{element}: told, and neither done nor seen"
 
 
 def does_or_shows(path: Path, cell: str) -> bool:
@@ -51,13 +53,6 @@ def does_or_shows(path: Path, cell: str) -> bool:
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     kind = next(each["cell_type"] for each in cells if each["id"] == cell)
     return cell.startswith("question-") or (kind == "code" and cell not in {"setup", "imports"})
-
-
-@every_case(("element", "where"), [(row[0], row[2]) for row in ROWS])
-def test_an_element_is_done_or_seen_and_not_only_read(element: str, where: str) -> None:
-    done = [cell for _, file, cell in PLACE.findall(where) if does_or_shows(ROOT / file, cell)]
-    assert ("*in words*" in where) == (element in IN_WORDS)
-    assert bool(done) != (element in IN_WORDS), f"{element}: told, and neither done nor seen"
 
 
 # What a text had wrong, named to tell it from what is right: no cell has to repeat it.

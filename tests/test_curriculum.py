@@ -52,7 +52,7 @@ def test_the_default_launch_covers_the_output(name, shape, grid, block):
     assert EXERCISES[name].launch(shape) == Launch(grid, block)
 
 
-def test_an_answers_own_constants_replace_the_defaults():
+def test_an_answers_own_constants_and_its_threads_parts_decide_the_launch():
     tiled, add = EXERCISES["matmul_tiled"], EXERCISES["mat_add"]
     assert tiled.launch((100, 65), {"TILE": 32}) == Launch((3, 4), (32, 32))
     assert tiled.launch((100, 65), {"TILE": np.int32(8)}) == Launch((9, 13), (8, 8))
@@ -61,9 +61,6 @@ def test_an_answers_own_constants_replace_the_defaults():
     transpose = EXERCISES["transpose_tiled"]
     assert transpose.launch((40, 100), {"BLOCK": (32, 8)}) == Launch((4, 2), (32, 8))
     assert tiled.launch((64, 64), {"other": "text"}) == Launch((4, 4), (16, 16))
-
-
-def test_a_threads_part_of_the_tile_decides_how_many_threads_there_are():
     square = EXERCISES["matmul_2d"]
     eights = {"BM": 128, "BN": 64, "TM": 8, "TN": 8}
     assert square.launch((256, 64), eights) == Launch((1, 2), (128,))
@@ -78,11 +75,13 @@ def test_an_impossible_size_is_refused(bad):
         EXERCISES["matmul_tiled"].launch((8, 8), {"TILE": bad})
 
 
-def test_nobody_can_change_the_registry_by_accident():
+def test_nobody_can_change_the_registry_by_accident_and_an_unknown_lesson_is_named():
     with pytest.raises(TypeError):
         EXERCISES["mat_add"].points["right"] = 100
     with pytest.raises(TypeError):
         EXERCISES["matmul_tiled"].constants["TILE"] = 1
+    with pytest.raises(KeyError, match="there is no lesson '77'"):
+        lesson("77")
 
 
 # Every exercise that was ever graded, with its points: grades of earlier terms stay what they are,
@@ -137,12 +136,6 @@ def test_what_is_no_longer_graded_is_a_task_and_names_what_is():
         exercise_ids(["put_seven"])
 
 
-def test_an_unknown_lesson_is_named():
-    with pytest.raises(KeyError, match="there is no lesson '77'"):
-        lesson("77")
-
-
-REPOSITORY = Path(__file__).resolve().parent.parent
 GOOD: dict[str, object] = {
     "id": "outer_product",
     "title": "Every product of two vectors",

@@ -121,7 +121,7 @@ def test_what_a_launch_ends_with(case: str) -> None:
     assert str(raised.value).startswith("tests/test_emulated.py:")
 
 
-def test_warnings_are_gathered_once_a_line() -> None:
+def test_warnings_are_gathered_once_a_line_and_chosen_by_options() -> None:
     with course_lib.emulated() as launches:
         for _ in range(3):
             strided[4, 256](zeros(33 * 1024), zeros(1024))
@@ -129,9 +129,6 @@ def test_warnings_are_gathered_once_a_line() -> None:
     assert "uncoalesced-load" in str(launches.warnings[0])
     taken = launches.take()
     assert (taken.count, launches.count, launches.warnings) == (3, 0, [])
-
-
-def test_options_of_the_emulator() -> None:
     with course_lib.emulated(costs=False) as launches:
         strided[4, 256](zeros(33 * 1024), zeros(1024))
     assert not launches.warnings
@@ -142,12 +139,18 @@ def test_options_of_the_emulator() -> None:
         course_lib.emulated(warn=["race"]).__enter__()
 
 
-def test_device_arrays_in_tuples() -> None:
+def test_device_arrays_in_tuples_and_wrapped_ones_are_the_arrays() -> None:
     out = zeros(8)
     with course_lib.emulated():
         one, two = cuda.to_device(np.arange(8.0)), cuda.to_device(np.ones(8))
         of_a_tuple[1, 8]((one, (two,)), out)
     assert out.tolist() == list(range(1, 9))
+    with course_lib.emulated():
+        array = cuda.to_device(np.ones(4))
+        right[1, 4](Wrapped(array))
+        assert array.copy_to_host().tolist() == [2] * 4
+        right[1, 4](cuda.as_cuda_array(Wrapped(array)))
+        assert array.copy_to_host().tolist() == [4] * 4
 
 
 def test_a_numba_without_its_cuda_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,15 +173,6 @@ class Wrapped:
 
     def __init__(self, array: object) -> None:
         self.__cuda_array_interface__ = array.__cuda_array_interface__  # type: ignore
-
-
-def test_a_wrapped_array_is_the_array() -> None:
-    with course_lib.emulated():
-        array = cuda.to_device(np.ones(4))
-        right[1, 4](Wrapped(array))
-        assert array.copy_to_host().tolist() == [2] * 4
-        right[1, 4](cuda.as_cuda_array(Wrapped(array)))
-        assert array.copy_to_host().tolist() == [4] * 4
 
 
 def test_the_gpu_that_answers() -> None:
@@ -307,11 +301,10 @@ GRIDS = [
 ]
 
 
+@pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("before_a_launch", [True, False])
-@pytest.mark.parametrize(("function", "types", "block", "dynamic", "blocks"), GRIDS)
-def test_so_many_blocks_may_wait_for_each_other(
-    function, types, block, dynamic, blocks, before_a_launch
-):
+def test_so_many_blocks_may_wait_for_each_other(grid, before_a_launch):
+    function, types, block, dynamic, blocks = grid
     with course_lib.emulated():
         kernel = cuda.jit(function)
         if before_a_launch:
@@ -322,7 +315,13 @@ def test_so_many_blocks_may_wait_for_each_other(
         assert compiled.max_cooperative_grid_blocks(block, dynamic) == blocks
 
 
-def test_a_lesson_is_told_no_number_of_a_gpu_that_is_not_there() -> None:
+def test_no_number_is_told_that_only_machine_code_or_a_gpu_has() -> None:
+    kernel = cuda.jit(doubled)
+    with course_lib.emulated():
+        kernel[1, 32](np.ones(32, np.float32))
+        for name in ("regs_per_thread", "local_mem_per_thread", "inspect_asm"):
+            with pytest.raises(NoGpuHere, match=f"^kernel.overloads.*{name} needs a GPU"):
+                getattr(kernel.overloads[OF_ONE], name)
     kernel = cuda.jit(doubled)
     course_lib.start()
     try:
@@ -331,15 +330,6 @@ def test_a_lesson_is_told_no_number_of_a_gpu_that_is_not_there() -> None:
             kernel.overloads[OF_ONE].max_cooperative_grid_blocks(32)
     finally:
         runtime.stop()
-
-
-@pytest.mark.parametrize("name", ["regs_per_thread", "local_mem_per_thread", "inspect_asm"])
-def test_what_only_machine_code_knows_is_refused(name: str) -> None:
-    kernel = cuda.jit(doubled)
-    with course_lib.emulated():
-        kernel[1, 32](np.ones(32, np.float32))
-        with pytest.raises(NoGpuHere, match=f"^kernel.overloads.*{name} needs a GPU"):
-            getattr(kernel.overloads[OF_ONE], name)
 
 
 def test_what_a_gpu_has_compiled_before_is_there_and_tells_what_it_knows() -> None:

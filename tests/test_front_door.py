@@ -20,6 +20,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 from by_path import module_at
+from child import python
 from every_case import every_case
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -35,6 +36,14 @@ def course() -> ModuleType:
     return module_at(AT_WORK)
 
 
+@pytest.fixture
+def handed(course: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str]]]:
+    """What course.py hands over, and to which Python."""
+    given: list[tuple[Path, list[str]]] = []
+    monkeypatch.setattr(course, "hand_over", lambda *these: given.append(these) or 0)
+    return given
+
+
 def call(*arguments: str, course: Path = COURSE, **options: object) -> subprocess.CompletedProcess:
     command = [sys.executable, str(course), *arguments]
     return subprocess.run(command, capture_output=True, text=True, **options)
@@ -47,13 +56,10 @@ OLD_GRAMMAR = """
 """.split()
 
 
-def test_any_python_can_read_it() -> None:
+def test_any_python_can_read_it_and_only_the_standard_library_is_imported() -> None:
     text = COURSE.read_text(encoding="ascii")
     assert {type(node).__name__ for node in ast.walk(ast.parse(text))} <= set(OLD_GRAMMAR)
-
-
-def test_only_the_standard_library_is_imported() -> None:
-    """By the front door and by what it imports of the course."""
+    # By the front door and by what it imports of the course.
     looked_at: set[Path] = set()
     left = {COURSE}
     while left:
@@ -73,21 +79,18 @@ def test_only_the_standard_library_is_imported() -> None:
 
 def test_a_python_too_old_is_told_so_in_one_line() -> None:
     pretend = "import sys; sys.version_info = (3, 9, 1); exec(open(sys.argv[1]).read())"
-    done = subprocess.run(
-        [sys.executable, "-c", pretend, str(COURSE)], capture_output=True, text=True
-    )
-    assert done.returncode == 2 and not done.stdout
-    assert done.stderr == (
-        f"The course needs Python 3.11 or newer; this is 3.9 at {sys.executable}.\n"
-    )
+    done = python("-c", pretend, COURSE, status=2)
+    said = f"The course needs Python 3.11 or newer; this is 3.9 at {sys.executable}.\n"
+    assert (done.stdout, done.stderr) == ("", said)
 
 
-def test_commands_are_those_of_the_library(course: ModuleType) -> None:
+def test_commands_are_the_librarys_and_the_version_is_told_from_any_folder(course, tmp_path):
     from course_lib.cli import MODULES
 
     for name, (_, group) in course.COMMANDS.items():
         assert importlib.util.find_spec(f"course_lib.commands.{MODULES.get(name, name)}")
         assert group is None or course.lock_file(group).exists()
+    assert call("--version", cwd=tmp_path).stdout == f"Matmul Ladder {course.project_version()}\n"
 
 
 @every_case(("arguments", "told"), [
@@ -118,11 +121,7 @@ def test_help_without_any_package_is_the_help_with_them() -> None:
     """-S: the standard library alone."""
     pages = []
     for switches in (["-S"], []):
-        done = subprocess.run(
-            [sys.executable, *switches, "-c", ALL_HELP],
-            capture_output=True, text=True, cwd=REPOSITORY, env={**os.environ, "COLUMNS": "80"},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        done = python(*switches, "-c", ALL_HELP, COLUMNS="80")
         pages.append(json.loads(done.stdout)[0])
     without, with_them = pages
     assert without == with_them
@@ -130,46 +129,32 @@ def test_help_without_any_package_is_the_help_with_them() -> None:
         assert page.startswith(f"usage: course.py {name} ") and "--help" in page
 
 
-@every_case(
-    "arguments",
-    [
-        ["bench", "--help"], ["grade", "x", "-h"], ["lab", "--port", "1", "--help"],
-        ["prepare", "--help"], ["prepare", "--lab"],
-    ],
-)  # fmt: skip
-def test_asking_for_help_installs_nothing(arguments, course, monkeypatch):
-    handed = []
+@every_case("asked", [
+    "bench --help", "grade x -h", "lab --port 1 --help", "prepare --help", "prepare --lab",
+])  # fmt: skip
+def test_asking_for_help_installs_nothing(asked, course, handed, monkeypatch):
     monkeypatch.setattr(course, "prepare", lambda group: pytest.fail("an installation"))
-    monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
-    assert course.main(arguments) == 0
-    assert handed == [(Path(sys.executable), arguments)]
+    assert course.main(asked.split()) == 0
+    assert handed[-1] == (Path(sys.executable), asked.split())
 
 
-@every_case(
-    ("named", "groups"),
-    [([], ["lab"]), (["lab", "bench"], ["lab"]), (["grade", "test", "doctor"], ["grade", "test"])],
-)
-def test_prepare_installs_what_the_named_commands_need(named, groups, course, monkeypatch):
-    prepared, handed = [], []
+@every_case(("named", "groups"), [
+    ("", ["lab"]), ("lab bench", ["lab"]), ("grade test doctor", ["grade", "test"]),
+])  # fmt: skip
+def test_prepare_installs_what_the_named_commands_need(named, groups, course, handed, monkeypatch):
+    prepared = []
     monkeypatch.setattr(course, "prepare", lambda group: prepared.append(group) or True)
-    monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
-    assert course.main(["prepare", *named]) == 0
+    assert course.main(["prepare", *named.split()]) == 0
     assert prepared == groups
-    assert handed == [(course.VENV_PYTHON, ["prepare", *named])]
+    assert handed[-1] == (course.VENV_PYTHON, ["prepare", *named.split()])
 
 
-def test_preparing_again_says_that_nothing_was_missing(course, monkeypatch, capsys):
-    handed = []
+def test_preparing_again_says_that_nothing_was_missing(course, handed, monkeypatch, capsys):
     monkeypatch.setattr(course, "prepare", lambda group: False)
-    monkeypatch.setattr(course, "hand_over", lambda *given: handed.append(given) or 0)
     assert course.main(["prepare"]) == 0 and len(handed) == 1
     assert capsys.readouterr().err == "Nothing was missing.\n"
     assert course.main(["prepare", "doctor", "release"]) == 0 and len(handed) == 1
     assert capsys.readouterr().err == "No packages are needed for doctor, release.\n"
-
-
-def test_version_from_any_folder(tmp_path: Path, course: ModuleType) -> None:
-    assert call("--version", cwd=tmp_path).stdout == f"Matmul Ladder {course.project_version()}\n"
 
 
 @pytest.fixture
@@ -325,16 +310,19 @@ def write_lock(root: Path, number: int) -> None:
 
 def environment(root: Path, **changes: str) -> dict[str, str]:
     """No index but the wheels of the small course, and no GPU."""
-    kept = {
-        name: text for name, text in os.environ.items() if not name.startswith(("PIP_", "PYTHON"))
-    }
-    fixed = {
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": (root / "wheels").as_uri(),  # pip splits at spaces
-        "PIP_CONFIG_FILE": os.devnull,
-        "MATMUL_LADDER_GPU": "off",
-    }
-    return {**kept, **fixed, **changes}
+    names = [name for name in os.environ if not name.startswith(("PIP_", "PYTHON"))]
+    kept = {name: os.environ[name] for name in names} | {"MATMUL_LADDER_GPU": "off"}
+    wheels = (root / "wheels").as_uri()  # pip splits at spaces
+    pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": wheels, "PIP_CONFIG_FILE": os.devnull}
+    return {**kept, **pip, **changes}
+
+
+def copied(small: Path, place: Path) -> Path:
+    """The small course elsewhere, with nothing installed."""
+    kept = shutil.ignore_patterns(".venv", ".course.lock", "__pycache__")
+    root = shutil.copytree(small, place, ignore=kept)
+    write_lock(root, 1)
+    return root
 
 
 @pytest.mark.slow
@@ -382,8 +370,7 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_an_index_out_of_reach_is_told_in_one_sentence(small: Path, tmp_path: Path) -> None:
     """pip's own words go into the log, and it knocks twice, not six times."""
-    kept = shutil.ignore_patterns(".venv", ".course.lock", "__pycache__")
-    root = shutil.copytree(small, tmp_path / "offline", ignore=kept)
+    root = copied(small, tmp_path / "offline")
     with socket.create_server(("127.0.0.1", 0)) as server:
         closed = f"http://127.0.0.1:{server.getsockname()[1]}/simple"
     offline = environment(root, PIP_INDEX_URL=closed, PIP_NO_INDEX="0", PIP_FIND_LINKS="")
@@ -401,9 +388,7 @@ def test_an_index_out_of_reach_is_told_in_one_sentence(small: Path, tmp_path: Pa
 @pytest.mark.slow
 def test_a_folder_of_ones_own_leaves_the_courses_as_it_is(small: Path, tmp_path: Path) -> None:
     """As where the course's folder cannot be written; the start after that says nothing."""
-    kept = shutil.ignore_patterns(".venv", ".course.lock", "__pycache__")
-    root = shutil.copytree(small, tmp_path / "shared", ignore=kept)
-    write_lock(root, 1)
+    root = copied(small, tmp_path / "shared")
     before = sorted(root.rglob("*"))
     settings = environment(root, MATMUL_LADDER_HOME=str(tmp_path / "a home" / "ladder"))
     first, again = (
@@ -415,12 +400,9 @@ def test_a_folder_of_ones_own_leaves_the_courses_as_it_is(small: Path, tmp_path:
     assert (tmp_path / "a home/ladder/.venv/course-stamp.json").exists()
 
 
-@pytest.mark.parametrize("installed", [False, True])
-def test_without_a_network_what_is_installed_is_used(
-    course, monkeypatch, capsys, tmp_path, installed
-):
+def test_without_a_network_what_is_installed_is_used(course, monkeypatch, capsys, tmp_path):
     """After an update of the course, whose lock is newer than what is there."""
-    stamp = {"groups": {"lab": "an older lock"} if installed else {}}
+    stamp = {"groups": {"lab": "an older lock"}}
     said = ["WARNING: Retrying (Retry(total=0)) after connection broken", "ERROR: No matching …"]
     monkeypatch.setattr(course, "gpu_group", lambda: (None, 0))
     monkeypatch.setattr(course, "is_ready", lambda groups: False)
@@ -431,18 +413,15 @@ def test_without_a_network_what_is_installed_is_used(
         monkeypatch.setattr(course, name, lambda: None)
     for name in ("UNFINISHED", "LOG"):
         monkeypatch.setattr(course, name, tmp_path / name)
-    if not installed:
-        with pytest.raises(course.CannotContinue, match="could not reach the package index"):
-            course.prepare("lab")
-        return
     assert course.prepare("lab")
     assert "installed are used" in capsys.readouterr().err
+    stamp["groups"] = {}
+    with pytest.raises(course.CannotContinue, match="could not reach the package index"):
+        course.prepare("lab")
 
 
-@pytest.mark.parametrize("ready", [False, True])
-def test_a_folder_that_cannot_be_written_is_told_to_whoever_goes_on(
-    course, monkeypatch, tmp_path, ready
-):
+@every_case("ready", [False, True])
+def test_whoever_goes_on_is_told_of_an_unwritable_folder(course, monkeypatch, tmp_path, ready):
     """Nothing is installed there: course.py starts again, with a folder in the user's own."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
@@ -463,8 +442,7 @@ def test_a_folder_that_cannot_be_written_is_told_to_whoever_goes_on(
 @posix
 @pytest.mark.long
 def test_two_at_once(small: Path, tmp_path: Path) -> None:
-    root = shutil.copytree(small, tmp_path / "twice", ignore=shutil.ignore_patterns(".venv"))
-    write_lock(root, 1)
+    root = copied(small, tmp_path / "twice")
     command = [sys.executable, str(root / "course.py"), "lab"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     runs = [subprocess.Popen(command, env=environment(root), **pipes) for _ in range(2)]
@@ -485,8 +463,7 @@ def silent_index() -> Iterator[str]:
 @posix
 @pytest.mark.slow
 def test_ctrl_c_and_again(small: Path, tmp_path: Path, silent_index: str) -> None:
-    root = shutil.copytree(small, tmp_path / "stopped", ignore=shutil.ignore_patterns(".venv"))
-    write_lock(root, 1)
+    root = copied(small, tmp_path / "stopped")
     hanging = environment(root, PIP_INDEX_URL=silent_index, PIP_NO_INDEX="0", PIP_FIND_LINKS="")
     command = [sys.executable, str(root / "course.py"), "lab"]
     run = subprocess.Popen(command, env=hanging, stderr=subprocess.PIPE, text=True)
@@ -513,15 +490,10 @@ def test_a_ready_course_is_only_handed_over(course, monkeypatch):
     def become(program: str, command: list[str], environment: dict[str, str]) -> None:
         raise _HandedOver(program, *command[3:])
 
-    stamp = {
-        "python": course.THIS_PYTHON,
-        "folder": str(course.VENV),
-        "project": course.file_hash(COURSE.parent / "pyproject.toml"),
-        "groups": {
-            group: course.lock_hash(group) for _, group in course.COMMANDS.values() if group
-        },
-        "gpu": {},
-    }
+    stamp = {"python": course.THIS_PYTHON, "folder": str(course.VENV), "gpu": {}}
+    stamp["project"] = course.file_hash(COURSE.parent / "pyproject.toml")
+    groups = [group for _, group in course.COMMANDS.values() if group]
+    stamp["groups"] = {group: course.lock_hash(group) for group in groups}
     hashed = []
     monkeypatch.setattr(course, "gpu_group", lambda: ("", ""))
     monkeypatch.setattr(course, "read_stamp", lambda: stamp)

@@ -60,14 +60,11 @@ if first:
 """
 
 
-@pytest.mark.parametrize(
-    ("edit", "why"),
-    [
-        ("-second = 1", "stand 0 times"), ("+pass", "stand 6 times"), ("first = 1", "none of ~"),
-        ("~ again => once", "stands 2 times"), ("~3 again => once", "stands 2 times"),
-        ("~ second => once", "stands 0 times"), ("~", "says nothing"),
-    ],
-)  # fmt: skip
+@every_case(("edit", "why"), [
+    ("-second = 1", "stand 0 times"), ("+pass", "stand 6 times"), ("first = 1", "none of ~"),
+    ("~ again => once", "stands 2 times"), ("~3 again => once", "stands 2 times"),
+    ("~ second => once", "stands 0 times"), ("~", "says nothing"),
+])  # fmt: skip
 def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> None:
     with pytest.raises(UnreadableAnswers, match=f"other: .*{why}"):
         read(f"{BASE}\n=== other: _right\n{edit}\n")

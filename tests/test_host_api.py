@@ -47,18 +47,16 @@ def test_a_launch_configured_before_start_is_emulated_too() -> None:
 
 
 def test_jit_in_all_its_spellings(launches) -> None:
-    assert cuda.jit(add_one).py_func is add_one
-    assert cuda.jit()(add_one).py_func is add_one
-    assert cuda.jit(fastmath=True)(add_one).py_func is add_one
-    assert cuda.jit("void(float32[:])")(add_one).py_func is add_one
-    assert cuda.jit(void(float32[:]))(add_one).py_func is add_one
-    assert cuda.jit(["void(float32[:])", "void(float64[:])"])(add_one).py_func is add_one
+    text = "void(float32[:])"
+    spellings = [cuda.jit, cuda.jit(), cuda.jit(fastmath=True), cuda.jit(void(float32[:]))]
+    for jit in (*spellings, cuda.jit(text), cuda.jit([text, "void(float64[:])"])):
+        assert jit(add_one).py_func is add_one
 
     def twice(x):
         return 2 * x
 
-    assert cuda.jit(device=True)(twice).py_func is twice
-    assert cuda.jit("float32(float32)", device=True)(twice).py_func is twice
+    for jit in (cuda.jit(device=True), cuda.jit("float32(float32)", device=True)):
+        assert jit(twice).py_func is twice
 
 
 def test_forall_covers_every_element(launches) -> None:
@@ -130,14 +128,10 @@ def test_fresh_memory_is_not_zero(launches) -> None:
     assert cuda.device_array((2, 3), np.float32, order="F").is_f_contiguous()
 
 
-@pytest.mark.parametrize("name", ["pinned_array", "mapped_array", "managed_array"])
-def test_host_arrays_for_the_driver_are_numpy_arrays(launches, name: str) -> None:
-    array = getattr(cuda, name)((2, 2), dtype=np.float32)
-    assert isinstance(array, np.ndarray)
-    assert array.shape == (2, 2)
-
-
-def test_pinned_and_mapped_blocks(launches) -> None:
+def test_pinned_mapped_and_managed_arrays_and_blocks(launches) -> None:
+    for make in (cuda.pinned_array, cuda.mapped_array, cuda.managed_array):
+        array = make((2, 2), dtype=np.float32)
+        assert isinstance(array, np.ndarray) and array.shape == (2, 2)
     host = np.zeros(3)
     with cuda.pinned(host):
         pass
@@ -199,8 +193,7 @@ def test_an_array_may_be_wrapped_as_other_libraries_share_theirs(launches) -> No
 
 def test_there_is_no_gpu_and_of_a_device_only_what_all_have_is_told(launches, capsys):
     assert cuda.is_available() is False
-    assert len(cuda.gpus) == 0
-    assert list(cuda.gpus) == []
+    assert len(cuda.gpus) == 0 and list(cuda.gpus) == []
     with pytest.raises(IndexError, match="emulator"):
         cuda.gpus[0]
     assert cuda.detect() is False
@@ -217,8 +210,5 @@ def test_there_is_no_gpu_and_of_a_device_only_what_all_have_is_told(launches, ca
         context.get_memory_info()
     with pytest.raises(NoGpuHere, match="select_device"):
         cuda.select_device(1)
-
-
-def test_what_only_compiled_code_knows_is_refused(launches) -> None:
     with pytest.raises(NoGpuHere, match="get_regs_per_thread"):
         cuda.jit(add_one).get_regs_per_thread()

@@ -69,13 +69,9 @@ def run(command: str, root: Path, folder: Path, notes: bool = False) -> str:
     words = ["-m", "course_lib.cli"] if script == "course.py" else [script]
     environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "80"}
     done = subprocess.run(
-        [sys.executable, *words, *arguments],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if notes else subprocess.PIPE,
-        text=True,
-    )
+        [sys.executable, *words, *arguments], cwd=folder, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT if notes else subprocess.PIPE,
+    )  # fmt: skip
     assert done.returncode == 0, done.stdout + (done.stderr or "")
     return done.stdout
 
@@ -114,26 +110,21 @@ def hand_in(archive: Path) -> None:
         zipped.writestr("student-07_4007_assignsubmission_file_/essay.pdf", b"%PDF-1.7 no notebook")
 
 
-def test_options_exist() -> None:
+def test_options_exist_and_the_tables_name_what_the_code_names() -> None:
     options = set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", GUIDE))
-    known = {
-        option for parser in (grade, build) for option in parser._parser()._option_string_actions
-    }
+    parsers = (grade._parser(), build._parser())
+    known = {option for parser in parsers for option in parser._option_string_actions}
     assert {"--seed", "--workers", "--dask", "--lessons"} <= options
     # The first three are those of `release`; the last is nbval's own.
     assert options <= known | {"--lessons", "--zip", "--exam", "--posttest", "--nbval-lax"}
-
-
-def test_the_tables_name_what_the_code_names() -> None:
     from course_lib.curriculum import EXERCISES
     from course_lib.grading.records import VERDICTS
 
     points = section("Points")
     rows = re.findall(r"^\| ([a-z ]+) \| (?:all|some|0|none yet) \|", points, re.MULTILINE)
     assert rows == list(VERDICTS)
-    asked = {
-        name for each in EXERCISES.values() if each.kind.name == "kernel" for name in each.points
-    }
+    kernels = [each for each in EXERCISES.values() if each.kind.name == "kernel"]
+    asked = {name for each in kernels for name in each.points}
     (listed,) = re.findall(r"over properties: ([^.]+)\.", points)
     assert set(listed.split(", ")) == asked
     assert {each.max_points for each in EXERCISES.values()} == {10}
@@ -241,16 +232,11 @@ def copy(tmp_path: Path) -> Path:
     return root
 
 
-def enter(root: Path, entry: str) -> None:
-    """Step 1: one new file."""
-    (root / "course_lib/exercises/times_table.py").write_text(entry, encoding="utf-8")
-
-
 @pytest.mark.slow
 def test_an_exercise_of_ones_own(copy: Path) -> None:
     own = section("An exercise of your own")
     entry, writes_solution, tries = blocks(own, "python")
-    enter(copy, entry)
+    (copy / "course_lib/exercises/times_table.py").write_text(entry, encoding="utf-8")
     (copy / "write_solution.py").write_text(writes_solution, encoding="utf-8")
     (copy / "try_it.py").write_text(tries, encoding="utf-8")
     *before, (last, graded) = sessions(own)

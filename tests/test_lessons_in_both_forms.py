@@ -70,15 +70,10 @@ def test_a_lesson_runs_as_it_is_handed_out(tmp_path, number):
 
 
 @pytest.mark.notebook
-@pytest.mark.parametrize(
-    "numbers",
-    [
-        pytest.param(
-            DO_FIRST[turn::ONE_IN], id=f"from {DO_FIRST[turn]}", marks=marks(turn, slow=ONE_IN)
-        )
-        for turn in range(ONE_IN)
-    ],
-)
+@pytest.mark.parametrize("numbers", [
+    pytest.param(DO_FIRST[n::ONE_IN], id=f"from {DO_FIRST[n]}", marks=marks(n, slow=ONE_IN))
+    for n in range(ONE_IN)
+])  # fmt: skip
 def test_solved_lessons_pass_every_check(tmp_path, numbers):
     """Many in one test: the libraries are loaded once."""
     paths = [written(tmp_path, LESSON[number].name, solved_lesson(number)) for number in numbers]

@@ -127,13 +127,11 @@ def test_what_cannot_be_written_is_named() -> None:
 
 
 def test_without_a_gpu_one_sentence_says_so_and_a_stored_report_is_shown() -> None:
-    kernel = ours("turn_directly")
-    A, B = np.ones((2, 64, 64), np.float32)
-    report = course_lib.ncu_report(kernel, stored="transpose, no tile")[(2, 2), (32, 32)](A, B * 0)
+    report = transposed("transpose, no tile")
     assert report.note.startswith("There is no GPU here. So the columns beside the emulator's are")
     assert stored("transpose, no tile").label in report.text()
     assert report.counted["global_store_sectors"] == 1_048_576
-    alone = course_lib.ncu_report(kernel)[(2, 2), (32, 32)](A, B)
+    alone = transposed()
     assert alone.note.endswith("So the emulator's counters stand alone.") and not alone.counted
     assert "not read" in alone.text()
 
@@ -143,7 +141,7 @@ def transposed(stored=""):
     return course_lib.ncu_report(ours("turn_directly"), stored)[(2, 2), (32, 32)](A, B)
 
 
-def test_where_a_compiler_is_at_hand_its_counts_stand_between(monkeypatch) -> None:
+def test_a_compilers_counts_stand_between_or_what_is_not_followed_is_said(monkeypatch) -> None:
     as_compiled(monkeypatch, AsCompiled(global_store_sectors=7))
     report = transposed("transpose, no tile")
     assert re.search(r"^ +emulator +as compiled +GPU$", report.text(), re.MULTILINE)
@@ -152,9 +150,6 @@ def test_where_a_compiler_is_at_hand_its_counts_stand_between(monkeypatch) -> No
     alone = transposed()
     assert alone.note.endswith("only the emulator's counters and those as compiled stand here.")
     assert re.search(r"global_store_sectors +4,096 +7 +not read$", alone.text(), re.MULTILINE)
-
-
-def test_machine_code_that_is_not_followed_is_said_in_its_sentence(monkeypatch) -> None:
     as_compiled(monkeypatch, NotCounted("turn_directly can't be counted: X is not followed here."))
     report = transposed("transpose, no tile")
     assert report.note.endswith("turn_directly can't be counted: X is not followed here.")
@@ -195,7 +190,7 @@ def gpu_with_ncu(monkeypatch, tmp_path):
     return make
 
 
-def test_the_gpus_own_counts_stand_beside_the_emulators(gpu_with_ncu) -> None:
+def test_the_gpus_own_counts_stand_beside_the_emulators_and_another_result_is_said(gpu_with_ncu):
     row = '"0","1","_ZN6turn_directlyE","{}","","{}"\n'
     metrics = {next(iter(SECTORS)): "4,096", "gpu__time_duration.sum": "1500", "x": "n/a"}
     gpu_with_ncu(HEADER + "".join(row.format(*each) for each in metrics.items()))
@@ -206,9 +201,6 @@ def test_the_gpus_own_counts_stand_beside_the_emulators(gpu_with_ncu) -> None:
     assert re.search(r"global_store_sectors +4,096 +4,096  equal", report.text(names=True))
     assert next(iter(SECTORS)) in report.text(names=True)
     assert np.array_equal(A, B)
-
-
-def test_another_result_on_the_gpu_is_said() -> None:
     assert _same([np.ones(4)], [np.ones(4)]) == ""
     assert "differs from the emulator's" in _same([np.ones(4)], [np.zeros(4)])
 
@@ -236,16 +228,11 @@ def test_counters_are_added_up_from_all_their_metrics() -> None:
     metrics = dict.fromkeys(METRICS["flops"], 1.0)
     assert counters_of(metrics) == {"flops": 8, "float64_flops": 4}
     assert counters_of({}) == {}
-    table = (
-        HEADER
-        + '"0","1","k","a","","1,024"\n"0","1","k","b","","n/a"\n"1","1","other","a","","7"\n'
-    )
-    assert parse_ncu(table, "k") == {"a": 1024}
+    rows = '"0","1","k","a","","1,024"\n"0","1","k","b","","n/a"\n"1","1","other","a","","7"\n'
     # What the program printed to stderr comes after the table.
-    warned = (
-        f"{table}\nsite.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
-    )
-    assert parse_ncu(warned, "k") == {"a": 1024}
+    warning = "\nsite.py:748: NumbaPerformanceWarning: low occupancy.\n  warn(errors, message)"
+    for printed in ("", warning):
+        assert parse_ncu(HEADER + rows + printed, "k") == {"a": 1024}
 
 
 # Counters of a page's rows that other traffic through the same memory does not touch.

@@ -90,10 +90,8 @@ def handed_in(function: Shown, entry: Exercise) -> list[str]:
     below.append(ast.unparse(renamed))
     texts = []
     for usual in USUAL:
-        values = {
-            name: default or sizes.get(name.upper(), usual) for name, default in taken.items()
-        }
-        above = [f"{name} = {value}" for name, value in values.items()]
+        above = [f"{name} = {default or sizes.get(name.upper(), usual)}"
+                 for name, default in taken.items()]  # fmt: skip
         texts.append(IMPORTS + "\n".join([*above, *below]) + "\n")
     return list(dict.fromkeys(texts))
 
@@ -216,13 +214,10 @@ def earns_too_much(entry: Exercise, text: str) -> bool:
     return report.passed or report.points > most
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        pytest.param(asked, id=asked.entry.id, marks=marks(number, slow=SLOW_ONE_IN))
-        for number, asked in enumerate(ASKED)
-    ],
-)
+@pytest.mark.parametrize("asked", [
+    pytest.param(asked, id=asked.entry.id, marks=marks(number, slow=SLOW_ONE_IN))
+    for number, asked in enumerate(ASKED)
+])  # fmt: skip
 def test_no_function_of_a_lesson_answers_what_comes_later(asked):
     assert not set(gifts(SHOWN, asked))
 

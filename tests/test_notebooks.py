@@ -7,11 +7,7 @@ import nbformat
 import pytest
 from every_case import every_case
 from lesson_rules.quick_checks import quiz_rules
-from lesson_rules.rules import (
-    common_rules,
-    lesson_rules,
-    solution_rules,
-)
+from lesson_rules.rules import common_rules, lesson_rules, solution_rules
 from with_nbval import nbval
 
 from course_lib.building.notebook import (
@@ -59,22 +55,11 @@ def test_a_notebook_is_valid_and_keeps_the_common_rules(path):
 
 
 @every_case("lesson", LESSONS, ids=lambda each: each.number)
-def test_a_lesson_has_its_anatomy(lesson):
+def test_a_lesson_has_its_anatomy_and_asks_its_quick_checks_as_they_are_written(lesson):
     assert list(lesson_rules(notebook("notebooks", lesson), lesson)) == []
-
-
-@every_case("lesson", LESSONS, ids=lambda each: each.number)
-def test_a_lesson_asks_its_quick_checks(lesson):
     assert list(quiz_rules(notebook("notebooks", lesson), lesson)) == []
-
-
-@every_case("lesson", LESSONS, ids=lambda each: each.number)
-def test_stored_quick_checks_ask_what_the_questions_ask(lesson):
-    stored = [
-        text_of(output)
-        for cell in tagged(notebook("notebooks", lesson), "quiz")
-        for output in cell["outputs"]
-    ]
+    cells = tagged(notebook("notebooks", lesson), "quiz")
+    stored = [text_of(output) for cell in cells for output in cell["outputs"]]
     written = [question_text(question) for question in quick_checks(lesson.number).values()]
     assert sorted(stored) == sorted(written), f"build --execute {lesson.number}"
 
@@ -127,15 +112,16 @@ def of_folder(folder: str) -> list[Path]:
     return [path for path in PATHS if path.parent.name == folder]
 
 
+def slow_if(five: bool) -> pytest.MarkDecorator:
+    """Lesson 05 stands for the others."""
+    return pytest.mark.slow if five else pytest.mark.long
+
+
 @pytest.mark.notebook
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(path, marks=pytest.mark.slow if path.name[:2] == "05" else pytest.mark.long)
-        for path in of_folder("exercises")
-    ],
-    ids=name,
-)
+@pytest.mark.parametrize("path", [
+    pytest.param(path, id=name(path), marks=slow_if(path.name[:2] == "05"))
+    for path in of_folder("exercises")
+])  # fmt: skip
 def test_an_unsolved_exercise_fails_exactly_at_its_checks(tmp_path, path):
     said = nbval(tmp_path, path)
     assert said.failed == cells_of([path], checks_only=True), said.text
@@ -146,14 +132,10 @@ def test_an_unsolved_exercise_fails_exactly_at_its_checks(tmp_path, path):
 
 
 @pytest.mark.notebook
-@pytest.mark.parametrize(
-    "lesson",
-    [
-        pytest.param(each, marks=pytest.mark.slow if each.number == "05" else pytest.mark.long)
-        for each in WITH_EXERCISES
-    ],
-    ids=lambda each: each.number,
-)
+@pytest.mark.parametrize("lesson", [
+    pytest.param(each, id=each.number, marks=slow_if(each.number == "05"))
+    for each in WITH_EXERCISES
+])  # fmt: skip
 def test_an_exercise_that_is_solved_by_hand_passes(tmp_path, lesson):
     done = solve(notebook("exercises", lesson), notebook("solutions", lesson))
     solved = tmp_path / "exercises" / f"{lesson.stem}.ipynb"

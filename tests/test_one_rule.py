@@ -21,20 +21,16 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
 from course_lib.emulator import load_program
 from course_lib.grading.answers.search import find_answers
+from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.judging import batches
 from course_lib.grading.records import Judgement
+from course_lib.grading.settings import Settings
 
 ANSWERS = [  # exercise, name, text: right ones, then wrong ones
-    *(
-        (exercise, name, text)
-        for exercise in EXERCISES
-        for name, text in right_answers_to(exercise).items()
-    ),
-    *(
-        (exercise, name, text)
-        for exercise in EXERCISES
-        for name, text in wrong_answers_to(exercise).items()
-    ),
+    (exercise, name, text)
+    for answers_to in (right_answers_to, wrong_answers_to)
+    for exercise in EXERCISES
+    for name, text in answers_to(exercise).items()
 ]
 ADD = f"from numba import cuda\nimport numpy as np\n\n{known_kernels.MAT_ADD}"
 IMPORTS, KERNEL = ADD.split("\n\n")
@@ -103,19 +99,9 @@ def in_a_notebook(exercise: str, cells: list[str]) -> Verdict | None:
         return None
     assert answer.problem is None, answer.problem
     judged = batches.judge(exercise, answer.text, 0, task.context)
-    points = sum(
-        0 if each in lost else most
-        for lost in [batches_lost(judged)]
-        for each, most in EXERCISES[exercise].points.items()
-    )
+    lost = lost_by(judged, Settings())
+    points = sum(each for name, each in EXERCISES[exercise].points.items() if name not in lost)
     return _verdict(judged, points, answer.text)
-
-
-def batches_lost(judged: Judgement) -> dict[str, str]:
-    from course_lib.grading.gradebook.scoring import lost_by
-    from course_lib.grading.settings import Settings
-
-    return lost_by(judged, Settings())
 
 
 def is_nothing(verdict: Verdict) -> bool:
@@ -228,13 +214,10 @@ def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:
     return marks(number, slow=ONE_IN if exercise in CHEAP else 0)
 
 
-@pytest.mark.parametrize(
-    ("exercise", "text"),
-    [
-        pytest.param(exercise, text, marks=_marks(number, exercise), id=f"{exercise}-{name}")
-        for number, (exercise, name, text) in enumerate(ANSWERS)
-    ],
-)
+@pytest.mark.parametrize(("exercise", "text"), [
+    pytest.param(exercise, text, marks=_marks(number, exercise), id=f"{exercise}-{name}")
+    for number, (exercise, name, text) in enumerate(ANSWERS)
+])  # fmt: skip
 def test_one_verdict_for_every_answer(exercise: str, text: str) -> None:
     if EXERCISES[exercise].kind.name == "constants":
         pytest.skip("constants are no object of their own")

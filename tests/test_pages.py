@@ -71,10 +71,7 @@ def test_the_pages_pictures_are_small_and_have_the_words_of_the_figures():
 
 @pytest.mark.workshop
 def test_the_readmes_example_prints_what_it_says(tmp_path, capsys):
-    found = re.search(
-        r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", text_of("README.md"), re.DOTALL
-    )
-    code, printed = found.groups()
+    ((code, printed),) = PRINTS.findall(text_of("README.md"))
     script = tmp_path / "example.py"
     script.write_text(code, encoding="utf-8")
     runtime.stop()  # another test may have left it started
@@ -83,9 +80,9 @@ def test_the_readmes_example_prints_what_it_says(tmp_path, capsys):
     assert capsys.readouterr().out == printed
 
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "docs" / "own_kernels.md").read_text(encoding="utf-8")
-PROGRAMS = re.findall(r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", PAGE, re.DOTALL)
+PRINTS = re.compile(r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", re.DOTALL)
+PAGE = text_of("docs/own_kernels.md")
+PROGRAMS = PRINTS.findall(PAGE)
 ((TESTS, REPORT),) = re.findall(
     r"```python\n([^`]*?)```\n\nthe report has\n\n```\n(.*?)```", PAGE, re.DOTALL
 )
@@ -102,10 +99,6 @@ def test_a_program_prints_what_stands_there(tmp_path, monkeypatch, capsys, numbe
     assert capsys.readouterr().out == printed
 
 
-def test_every_program_is_run() -> None:
-    assert len(PROGRAMS) + 1 == PAGE.count("```python")
-
-
 @pytest.mark.slow
 def test_the_report_of_a_test_suite(tmp_path: Path) -> None:
     (tmp_path / "test_blocks.py").write_text(TESTS, encoding="utf-8")
@@ -114,19 +107,17 @@ def test_the_report_of_a_test_suite(tmp_path: Path) -> None:
     assert REPORT in ran.stdout
 
 
-def test_the_options_are_those_of_the_plugin() -> None:
+def test_every_program_is_run_and_the_options_are_those_of_the_plugin() -> None:
     from course_lib import pytest_plugin
 
+    assert len(PROGRAMS) + 1 == PAGE.count("```python")
     named = set(re.findall(r"--cuda-emulate[a-z-]*", PAGE))
     assert named == {pytest_plugin.OPTION, pytest_plugin.STEPS, pytest_plugin.WARN}
 
 
 ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| (\d\d[a-z]?) \|$", re.MULTILINE)
-GLOSSARY = "\n".join(
-    source(cell)
-    for cell in markdown_cells(read(REPOSITORY / "notebooks" / f"{lesson('12').stem}.ipynb"))
-    if cell["id"].startswith("words-")
-)
+CELLS = markdown_cells(read(REPOSITORY / "notebooks" / f"{lesson('12').stem}.ipynb"))
+GLOSSARY = "\n".join(source(cell) for cell in CELLS if cell["id"].startswith("words-"))
 WORDS = [
     (word.strip().strip("`"), number)
     for words, _, number in ROW.findall(GLOSSARY)
@@ -140,11 +131,8 @@ def told_in(number: str) -> str:
     cells = read(REPOSITORY / "notebooks" / f"{lesson(number).stem}.ipynb")["cells"]
     said = [source(cell) for cell in cells if not cell["id"].startswith("words-")]
     said += [text for each in of_lesson(number).values() for text in words_of(each)]
-    said += [
-        f"{each.meaning} {each.given} {' '.join(each.hints)}"
-        for each in TASKS.values()
-        if each.lesson == number
-    ]
+    tasks = [each for each in TASKS.values() if each.lesson == number]
+    said += [f"{each.meaning} {each.given} {' '.join(each.hints)}" for each in tasks]
     return "\n".join(said).casefold()
 
 
@@ -186,10 +174,6 @@ def said_by_the_course() -> Iterator[tuple[str, str]]:
 @pytest.mark.workshop
 @pytest.mark.parametrize("term", SECOND_WORDS)
 def test_one_thing_has_one_word(term: str) -> None:
-    found = [
-        (where, line)
-        for where, text in said_by_the_course()
-        for line in text.splitlines()
-        if SECOND_WORDS[term].search(line) and not OTHER_THINGS.search(line)
-    ]
-    assert found == []
+    lines = ((where, line) for where, text in said_by_the_course() for line in text.splitlines())
+    second = ((where, line) for where, line in lines if SECOND_WORDS[term].search(line))
+    assert [each for each in second if not OTHER_THINGS.search(each[1])] == []

@@ -1,4 +1,4 @@
-"""A guess in a code cell: asked for, judged, and the run revealed only then; never a traceback."""
+"""Guesses and quick checks in a code cell: asked, judged, told in words; never a traceback."""
 
 import re
 
@@ -31,12 +31,9 @@ FASTER = Choose(id="00-faster", asks="Which is faster?", choices=(
 @pytest.fixture(autouse=True)
 def _asked(monkeypatch):
     known = {each.id: each for each in (THREADS, SHARE, FASTER)}
-    monkeypatch.setattr(quiz, "find", lambda name: find_in(known, name))
+    monkeypatch.setattr(quiz, "find", lambda name: known.get(name) or questions.find(name))
+    monkeypatch.setattr(quiz, "_wrong_tries", quiz.Counter())
     DRAWN.clear()
-
-
-def find_in(known, name):
-    return known[name] if name in known else questions.find(name)
 
 
 @pytest.fixture
@@ -103,3 +100,37 @@ def test_what_is_no_guess_is_told_in_a_line_and_reveals_nothing(capsys, shown, n
     course_lib.predict(name, guess)
     assert said in capsys.readouterr().out
     assert shown == []
+
+
+def test_asking_shows_a_card_and_the_question_as_text(shown, capsys):
+    assert course_lib.quiz.ask("03-lane") is None
+    (card,) = shown
+    bundle = card._repr_mimebundle_(include=None, exclude=None)
+    assert bundle["text/html"].startswith('<div class="ml ml-quiz')
+    assert bundle["text/plain"] == repr(card)
+    assert repr(card).startswith("Quick check 03-lane\n\nA block has 16 × 16 threads.")
+    quiz.ask("03-lan")
+    assert "Did you mean 03-lane" in capsys.readouterr().out
+
+
+def test_a_wrong_answer_is_told_why_and_the_second_one_gets_a_hint(capsys):
+    quiz.answer("03-lane", 83)
+    first = capsys.readouterr().out
+    assert first.startswith("Not yet. That is the thread's number in its block.")
+    assert "Hint" not in first
+    quiz.answer("03-lane", 1)
+    assert "\nHint: Five whole rows" in capsys.readouterr().out
+    quiz.answer("03-lane", "19")
+    assert capsys.readouterr().out.startswith("Right. Threads are numbered along x first")
+
+
+@pytest.mark.parametrize(("name", "given", "said"), [
+    ("03-lanes", 1, "There is no question '03-lanes'. Did you mean 03-lane"),
+    ("lane", 1, "There is no question 'lane'."),
+    (3, 1, "There is no question '3'."),
+    ("03-lane", "?", "'?' is not a number"),
+    ("12-steps", "e", "There is no choice 'e' here. There are: a, b, c, d."),
+])  # fmt: skip
+def test_nothing_ends_in_a_traceback(capsys, name, given, said):
+    quiz.answer(name, given)
+    assert said in capsys.readouterr().out

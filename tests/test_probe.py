@@ -36,11 +36,8 @@ class FakeMachine(ThisMachine):
     def __init__(
         self, cuda=None, device=None, canary=True, system="Linux", colab=False, simulator=False
     ) -> None:
-        self.answers = {
-            "cuda": cuda or Cuda(),
-            "device": device or ("Tesla T4", (7, 5)),
-            "canary": canary,
-        }
+        self.answers = {"cuda": cuda or Cuda(), "canary": canary}
+        self.answers["device"] = device or ("Tesla T4", (7, 5))
         self._system, self._colab, self._simulator = system, colab, simulator
 
     def _answer(self, name):
@@ -118,27 +115,27 @@ BROKEN = {
 def test_each_failure_is_named_with_its_mend_in_one_line(name: str) -> None:
     machine, failure, sentence = BROKEN[name]
     verdict = look(machine)
-    assert verdict.backend == "emulator"
-    assert verdict.failure == failure
-    assert sentence in verdict.banner
-    assert verdict.banner.startswith(
-        ("Emulator: ", "Emulator, although there is a GPU (Tesla T4): ")
-    )
+    assert (verdict.backend, verdict.failure) == ("emulator", failure)
+    assert sentence in verdict.banner and "\n" not in verdict.banner
+    heads = ("Emulator: ", "Emulator, although there is a GPU (Tesla T4): ")
+    assert verdict.banner.startswith(heads)
     assert verdict.banner.endswith("counts are exact, times are not measured.")
-    assert "\n" not in verdict.banner
 
 
 def test_every_known_failure_is_simulated_above() -> None:
     assert {failure for _, failure, _ in BROKEN.values()} == set(probe.FAILURES)
 
 
-def test_a_working_gpu_is_named() -> None:
+def test_a_working_gpu_is_named_and_its_name_may_be_bytes() -> None:
     verdict = look(FakeMachine())
     assert verdict.banner == "GPU: Tesla T4, compute capability 7.5. Kernels run on it."
     assert (verdict.backend, verdict.device, verdict.failure) == ("gpu", "Tesla T4", "")
+    device = SimpleNamespace(name=b"Tesla T4", compute_capability=(7, 5))
+    cuda = SimpleNamespace(get_current_device=lambda: device)
+    assert ThisMachine().device(cuda) == ("Tesla T4", (7, 5))
 
 
-@pytest.mark.parametrize("answers", [{}, {"device": NO_LIBRARY}])
+@every_case("answers", [{}, {"device": NO_LIBRARY}])
 def test_a_wish_for_the_simulator_is_answered(answers) -> None:
     verdict = look(FakeMachine(simulator=True, **answers))
     assert verdict.banner.endswith("Numba's simulator (NUMBA_ENABLE_CUDASIM) is not used.")
@@ -170,9 +167,3 @@ class Launcher:
 @pytest.mark.parametrize("works", [True, False])
 def test_the_canary_notices_kernels_that_do_nothing(works: bool) -> None:
     assert ThisMachine().canary(Launcher(works).namespace()) is works
-
-
-def test_device_name_may_be_bytes() -> None:
-    device = SimpleNamespace(name=b"Tesla T4", compute_capability=(7, 5))
-    cuda = SimpleNamespace(get_current_device=lambda: device)
-    assert ThisMachine().device(cuda) == ("Tesla T4", (7, 5))

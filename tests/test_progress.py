@@ -70,7 +70,7 @@ def test_tests_and_servers_touch_no_file(name, tmp_path, monkeypatch):
     assert progress.entry("put_seven").passed, "the session remembers it all the same"
 
 
-def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_has_no_progress_to_keep_and_it_lies_beside_the_course(monkeypatch, tmp_path):
     for each in NO_STUDENT:
         monkeypatch.delenv(each, raising=False)
     monkeypatch.setattr(front_end, "shell", lambda: None)
@@ -80,9 +80,6 @@ def test_a_script_has_no_progress_to_keep(monkeypatch: pytest.MonkeyPatch) -> No
     assert progress.is_kept()
     monkeypatch.setenv(progress.SETTING, "off")
     assert not progress.is_kept()
-
-
-def test_it_lies_beside_the_course_or_where_one_works(tmp_path, monkeypatch):
     monkeypatch.delenv(progress.SETTING, raising=False)
     monkeypatch.chdir(tmp_path)
     assert progress.path() == ROOT / "progress.json"
@@ -187,9 +184,8 @@ def test_two_notebooks_lose_nothing_of_each_other(file: Path) -> None:
         for each in [pool.submit(_fail_often, str(file), name) for name in ("one", "two")]:
             each.result(timeout=60)
     known = progress.entries()
-    assert {name: each.failures for name, each in known.items()} == {
-        "one": 25, "two": 25, "both": 50,
-    }  # fmt: skip
+    failures = {name: each.failures for name, each in known.items()}
+    assert failures == {"one": 25, "two": 25, "both": 50}
 
 
 def test_what_was_shown_is_owed_until_it_is_passed_in_a_later_lesson() -> None:
@@ -257,15 +253,14 @@ def test_what_is_owed_is_owed_until_it_was_passed_unaided(one, other, owed):
         assert known["add_ten"]["shown_in"] == owed
 
 
-@pytest.mark.parametrize(
-    "damaged", ["", "{", "[]", "null", '{"answers": []}', "[" * 100_000, "1e999", "x" * 9_000_000]
-)
-def test_a_damaged_file_is_told_in_one_sentence_and_changes_nothing(damaged: str) -> None:
+def test_a_damaged_file_is_told_in_one_sentence_and_changes_nothing() -> None:
     restored(record(HERE))
     before = progress.exported()
-    with pytest.raises(ValueError, match=r"^This is not a record [^.]*\.$"):
-        progress.restore(damaged)
-    assert progress.exported() == before
+    damaged = ["", "{", "[]", "null", '{"answers": []}', "[" * 100_000, "1e999", "x" * 9_000_000]
+    for text in damaged:
+        with pytest.raises(ValueError, match=r"^This is not a record [^.]*\.$"):
+            progress.restore(text)
+        assert progress.exported() == before
 
 
 def test_of_a_file_that_is_damaged_in_part_the_rest_is_taken_over() -> None:
@@ -301,7 +296,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-def test_three_failures_in_a_row_offer_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+def test_three_failures_in_a_row_offer_an_answer_and_what_passes_is_the_students_own(capsys):
     offer = 'Stuck? course_lib.show_answer("add_ten_guarded") shows an answer.'
     course_lib.check("add_ten_guarded", still_given)
     for _ in range(2):
@@ -312,6 +307,8 @@ def test_three_failures_in_a_row_offer_an_answer(capsys: pytest.CaptureFixture[s
     course_lib.check("add_ten_guarded", guarded)
     course_lib.check("add_ten_guarded", unguarded)
     assert "Stuck?" not in said(capsys)
+    assert course_lib.yours_or_ours("add_ten_guarded", guarded) is guarded
+    assert said(capsys) == "add_ten_guarded: yours, since it passes.\n"
 
 
 def test_an_answer_is_shown_and_asked_for_again(capsys: pytest.CaptureFixture[str]) -> None:
@@ -346,11 +343,6 @@ def test_what_is_graded_is_never_shown_nor_offered_nor_replaced(capsys):
     assert "Stuck?" not in said(capsys)
     with pytest.raises(PlainError, match="is graded"):
         course_lib.yours_or_ours("mat_add", guarded)
-
-
-def test_what_passes_is_the_students_own(capsys: pytest.CaptureFixture[str]) -> None:
-    assert course_lib.yours_or_ours("add_ten_guarded", guarded) is guarded
-    assert said(capsys) == "add_ten_guarded: yours, since it passes.\n"
 
 
 @pytest.mark.parametrize(("yours", "why"), [
@@ -413,9 +405,8 @@ def defined(text: str, name: str) -> Any:
 def test_the_stored_counts_are_those_of_the_answer(exercise: Exercise) -> None:
     counted = ladder.counts_on_ladder(exercise, solution(exercise))
     assert counted
-    assert {name: counted[name] for name in ladder.COLUMNS.values()} == ladder.REFERENCE[
-        exercise.id
-    ]
+    columns = {name: counted[name] for name in ladder.COLUMNS.values()}
+    assert columns == ladder.REFERENCE[exercise.id]
 
 
 @pytest.mark.parametrize("name", ladder.LADDERS)

@@ -77,10 +77,8 @@ def test_environments_have_the_bounds_of_pyproject():
     packages, (pip,), name = conda("environment-gpu.yml")
     extra = re.fullmatch(r"-e \.\[(gpu-cu\d+)\]", pip)
     assert extra and name == PROJECT["name"]
-    theirs = {
-        each.name: each
-        for each in map(Requirement, PROJECT["optional-dependencies"][extra.group(1)])
-    }
+    gpu = map(Requirement, PROJECT["optional-dependencies"][extra.group(1)])
+    theirs = {each.name: each for each in gpu}
     wanted = bounds(conda("environment.yml")[0])
     # What conda installs, pip must not replace: NumPy fits numba-cuda from the start.
     wanted["numpy"] |= set(map(str, theirs["numpy"].specifier))
@@ -156,12 +154,8 @@ def test_workflows_are_valid() -> None:
 def test_workflows_run_the_commands_that_there_are() -> None:
     from course_lib.commands.front_door import COMMANDS
 
-    steps = [
-        step
-        for workflow in WORKFLOWS
-        for job in yaml.safe_load(workflow.read_text(encoding="utf-8"))["jobs"].values()
-        for step in job["steps"]
-    ]
+    read = [yaml.safe_load(workflow.read_text(encoding="utf-8")) for workflow in WORKFLOWS]
+    steps = [step for each in read for job in each["jobs"].values() for step in job["steps"]]
     lines = " ".join(step.get("run", "") for step in steps)
     named = re.findall(r"(?:course\.py|course_lib\.cli) ([\w-]+)", lines)
     assert len(WORKFLOWS) == 4 and set(named) <= set(COMMANDS) and "test" in named
@@ -203,9 +197,8 @@ def test_pre_commit_passes_on_the_repository(tmp_path: Path) -> None:
     python = tmp_path / "venv/bin/python"
     subprocess.run([python, "-m", "pip", "install", "-q", "pre-commit"], check=True)
     for command in (["validate-config"], ["run", "--all-files"]):
-        done = subprocess.run(
-            [python, "-m", "pre_commit", *command], cwd=tmp_path / "clone", capture_output=True
-        )
+        command = [python, "-m", "pre_commit", *command]
+        done = subprocess.run(command, cwd=tmp_path / "clone", capture_output=True)
         assert done.returncode == 0, done.stdout.decode()
 
 

@@ -31,11 +31,6 @@ from course_lib.roofline.ceilings import tensor_flops_per_clock, wgmma_ceiling
 LARGE = (4096, 4096, 4096)
 
 
-def test_work_and_compulsory_traffic_of_the_example_size():
-    assert matmul_flops(*LARGE) == pytest.approx(137.4e9, rel=1e-3)
-    assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
-
-
 @pytest.mark.parametrize(("tile", "intensity", "gigabytes"), [
     ((1, 1), 0.25, 549.8),
     ((16, 16), 4, 34.4),
@@ -51,12 +46,12 @@ def test_requested_bytes_and_their_intensity(tile, intensity, gigabytes):
     assert matmul_flops(*LARGE) / requested == pytest.approx(intensity, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("intensity", "a6000", "h100"), [(0.25, 192, 838), (8, 6144, 26_800), (128, 38_700, 66_900)]
-)
-def test_roofs_of_two_gpus(intensity, a6000, h100):
-    assert roof(intensity, "A6000") == pytest.approx(a6000, rel=1e-3)
-    assert roof(intensity, device("H100")) == pytest.approx(h100, rel=1e-3)
+def test_work_compulsory_traffic_and_roofs_of_two_gpus():
+    assert matmul_flops(*LARGE) == pytest.approx(137.4e9, rel=1e-3)
+    assert compulsory_bytes(LARGE) / 1e6 == pytest.approx(201.3, abs=0.05)
+    for intensity, a6000, h100 in (0.25, 192, 838), (8, 6144, 26_800), (128, 38_700, 66_900):
+        assert roof(intensity, "A6000") == pytest.approx(a6000, rel=1e-3)
+        assert roof(intensity, device("H100")) == pytest.approx(h100, rel=1e-3)
 
 
 def test_a_point_has_to_say_which_bytes():
@@ -153,7 +148,12 @@ def test_dram_is_charged_for_what_the_launch_touches():
     assert ceiling(profile, report, "T4", dram_intensity=100).share == 1
 
 
-def test_what_is_left_out_is_said():
+def test_a_ceiling_needs_two_halves_of_one_kernel_and_says_what_is_left_out():
+    report = a_report("7.5", *TILED)
+    with pytest.raises(ValueError, match="needs both of one kernel"):
+        ceiling(Profile(kernel_name="other"), report, "T4")
+    with pytest.raises(ValueError, match=r'compiled for 7\.5, but the L4 has 8\.9.*cc="8\.9"'):
+        ceiling(a_profile(), report, "L4")
     found = ceiling(a_profile(), a_report("7.5", *TILED), "T4", 100)
     assert any("L2" in sentence for sentence in found.left_out)
     assert "The limit: shared memory." in str(found)
@@ -170,14 +170,6 @@ def test_what_is_left_out_is_said():
     assert any("no arithmetic" in each for each in ceiling(idle, nothing, "T4").left_out)
 
 
-def test_a_ceiling_needs_two_halves_of_one_kernel():
-    report = a_report("7.5", *TILED)
-    with pytest.raises(ValueError, match="needs both of one kernel"):
-        ceiling(Profile(kernel_name="other"), report, "T4")
-    with pytest.raises(ValueError, match=r'compiled for 7\.5, but the L4 has 8\.9.*cc="8\.9"'):
-        ceiling(a_profile(), report, "L4")
-
-
 def _bounds(found, resource: str):
     return [bound for bound in found.bounds if bound.resource == resource]
 
@@ -191,12 +183,9 @@ def a_tensor_report(cc: str, opcode: str, total: int, count: int = 64, ldg: int 
 def a_tensor_profile(passes: float, flops_of_one: int) -> Profile:
     """A run of 1000 mma with so many passes for each."""
     wavefronts = int(1000 * passes)
-    return a_profile(
-        flops=1000 * flops_of_one,
-        shared_load_requests=wavefronts // 4,
-        shared_load_wavefronts=wavefronts,
-        shared_load_bank_conflicts=0,
-    )
+    counted = {"requests": wavefronts // 4, "wavefronts": wavefronts, "bank_conflicts": 0}
+    loads = {f"shared_load_{name}": count for name, count in counted.items()}
+    return a_profile(flops=1000 * flops_of_one, **loads)
 
 
 # Dense FLOP of an SM in a clock, from NVIDIA's architecture papers: FMA are two.
@@ -294,10 +283,8 @@ def test_a_row_agrees_with_itself_and_with_the_fact_sheet(name):
     assert row.shared_tb_per_s == pytest.approx(shared, rel=0.005)
     assert row.ridge_fp32 == pytest.approx(fp32, rel=0.006)
     assert row.ridge_fp16 == pytest.approx(fp16, abs=1)
-    if tf32 is None:
-        assert row.tf32_tflops is None
-    else:
-        assert row.tf32_tflops * 1000 / row.dram_gb_per_s == pytest.approx(tf32, abs=1)
+    ridge = row.tf32_tflops and row.tf32_tflops * 1000 / row.dram_gb_per_s
+    assert ridge == (tf32 and pytest.approx(tf32, abs=1))
 
 
 @every_case("name", measured_devices())
@@ -308,37 +295,29 @@ def test_the_data_sheet_says_what_the_measured_device_said_of_itself(name):
     assert row.l2_mib * 2**20 == facts["l2_bytes"] and "l2_mib" not in row.unconfirmed
 
 
-def test_a_wrong_name_is_answered_with_the_nearest_and_all_others():
+def test_ceilings_come_from_the_data_sheet_unless_given_and_names_have_to_be_known():
     with pytest.raises(UnknownDevice) as caught:
         device("A100-8")
-    message = str(caught.value)
-    assert "Did you mean 'A100-80'?" in message
-    assert "5090" in message
-
-
-@every_case(
-    ("reported", "expected"),
-    [
-        ("Tesla T4", "T4"), ("NVIDIA A100-SXM4-40GB", "A100-40"), ("NVIDIA L4", "L4"),
-        ("NVIDIA A100-SXM4-80GB", "A100-80"), ("NVIDIA H100 80GB HBM3", "H100"),
-        ("NVIDIA H100 PCIe", "H100-PCIe"), ("NVIDIA H200", "H200"), ("NVIDIA RTX A6000", "A6000"),
-        ("NVIDIA GeForce RTX 3090", "3090"), ("NVIDIA GeForce RTX 3090 Ti", None),
-        ("NVIDIA RTX 6000 Ada Generation", None), ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
-        ("NVIDIA GeForce GTX 1080", None),
-    ],
-)  # fmt: skip
-def test_reported_names_are_recognised_or_left_alone(reported, expected):
-    found = devices.recognise(reported)
-    assert (found.name if found else None) == expected
-
-
-def test_ceilings_come_from_the_data_sheet_unless_given():
+    assert all(said in str(caught.value) for said in ("Did you mean 'A100-80'?", "5090"))
     looked_up = devices.ceilings_of("T4")
     assert (looked_up.fp32_gflops, looked_up.dram_gb_per_s) == (8100, 320)
     assert looked_up.fp32_source == looked_up.dram_source == "data sheet"
     measured = Ceilings("my T4", 7000.0, 250.0, "measured here", "measured here")
     assert devices.ceilings_of(measured) is measured
     assert measured.ridge == 28
+
+
+@every_case(("reported", "expected"), [
+    ("Tesla T4", "T4"), ("NVIDIA A100-SXM4-40GB", "A100-40"), ("NVIDIA L4", "L4"),
+    ("NVIDIA A100-SXM4-80GB", "A100-80"), ("NVIDIA H100 80GB HBM3", "H100"),
+    ("NVIDIA H100 PCIe", "H100-PCIe"), ("NVIDIA H200", "H200"), ("NVIDIA RTX A6000", "A6000"),
+    ("NVIDIA GeForce RTX 3090", "3090"), ("NVIDIA GeForce RTX 3090 Ti", None),
+    ("NVIDIA RTX 6000 Ada Generation", None), ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+    ("NVIDIA GeForce GTX 1080", None),
+])  # fmt: skip
+def test_reported_names_are_recognised_or_left_alone(reported, expected):
+    found = devices.recognise(reported)
+    assert (found.name if found else None) == expected
 
 
 # FACTS §2.3: GPU, threads, registers, shared bytes, the four limits, blocks, warps, the most warps.
@@ -433,8 +412,7 @@ def test_nonsense_is_refused_in_a_sentence(launch, sentence):
 def test_what_is_resident_fits_and_one_block_more_would_not(gpu, threads, registers, shared_bytes):
     found = occupancy(gpu, threads, registers, shared_bytes)
     sm = found.sm
-    assert 0 <= found.share <= 1
-    assert found.registers_used <= sm.registers_per_sm
+    assert 0 <= found.share <= 1 and found.registers_used <= sm.registers_per_sm
     assert found.blocks * found.shared_per_block <= sm.shared_per_sm_bytes
     assert found.blocks <= sm.blocks_per_sm
     assert bool(found.why_not) == (found.blocks == 0) == (not found.launches)

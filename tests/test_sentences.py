@@ -108,11 +108,7 @@ def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp
 
 
 SPEAKS = re.compile(r"\b(message|hint|say)\b")
-SOURCES = [
-    path
-    for path in sorted(LIBRARY.rglob("*.py"))
-    if SPEAKS.search(path.read_text(encoding="utf-8"))
-]
+SOURCES = [path for path in trees() if SPEAKS.search(path.read_text(encoding="utf-8"))]
 WORDS = {"message", "hint"}
 READS_TEXT = {"search", "match", "fullmatch", "findall", "finditer", "split", "sub"}
 # Questions and their hints are no findings; what is written of one at the rim is read by people.
@@ -131,9 +127,8 @@ def flattened(path: Path) -> Iterator[int]:
         if name not in CALLS:
             continue
         call = CALLS[name]
-        given = [
-            node.args[place] for place in (call.message, call.hint) if 0 <= place < len(node.args)
-        ]
+        places = [place for place in (call.message, call.hint) if 0 <= place < len(node.args)]
+        given = [node.args[place] for place in places]
         given += [each.value for each in node.keywords if each.arg in {*WORDS, call.named}]
         for each in given:
             yield from (part.lineno for part in _parts(each, here) if _is_flat(part))

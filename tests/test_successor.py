@@ -66,11 +66,9 @@ def test_it_is_chosen_where_numba_or_its_cuda_part_is_missing(fake, missing):
     )
 
 
-def test_a_numba_that_is_broken_is_not_passed_over(fake: ModuleType) -> None:
+def test_a_numba_that_is_broken_is_not_passed_over_and_a_mend_names_the_package(fake):
     assert look(NoNumbaHere("llvmlite")).cuda is None
 
-
-def test_a_mend_names_the_package_that_compiles_here(fake: ModuleType) -> None:
     class OldDriver(NoNumbaHere):
         def device(self, cuda: ModuleType) -> Any:
             return "Tesla T4", (7, 5)

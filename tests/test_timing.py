@@ -1,6 +1,5 @@
 """Timing on a made-up CuPy; that CUDA's events and NVML answer so is assumed, not tested."""
 
-import importlib
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -93,7 +92,7 @@ def time_it(gpu, **options):
     return timing.time_kernel(FakeKernel(gpu), (2, 2), (16, 16), 1, 2, 3, **options)
 
 
-def test_without_a_gpu_nothing_is_timed(monkeypatch):
+def test_without_a_gpu_nothing_is_timed_and_missing_cupy_is_one_sentence(monkeypatch):
     monkeypatch.setattr(runtime, "is_emulated", lambda kernel: True)
     with pytest.raises(EmulatedTimingRefused) as caught:
         timing.time_kernel(matmul_naive, 1, 32)
@@ -103,9 +102,6 @@ def test_without_a_gpu_nothing_is_timed(monkeypatch):
     monkeypatch.setattr(runtime, "on_gpu", lambda: False)
     with pytest.raises(EmulatedTimingRefused):
         timing.measured_ceilings()
-
-
-def test_missing_cupy_is_one_sentence_with_its_mend(monkeypatch):
     monkeypatch.setattr(runtime, "is_emulated", lambda kernel: False)
     monkeypatch.setitem(sys.modules, "cupy", None)  # as Python marks what is not there
     with pytest.raises(TimingUnavailable) as caught:
@@ -114,7 +110,7 @@ def test_missing_cupy_is_one_sentence_with_its_mend(monkeypatch):
     assert "pip install cupy-cuda12x" in sentence
 
 
-def test_the_median_is_kept_with_its_spread_and_whether_launches_took_longer(gpu):
+def test_what_is_measured_is_kept_with_its_spread_and_labelled(gpu):
     result = time_it(gpu, samples=9)
     assert result.name == "matmul_naive"
     assert result.median_ms == pytest.approx(0.050)
@@ -125,9 +121,6 @@ def test_the_median_is_kept_with_its_spread_and_whether_launches_took_longer(gpu
     result = time_it(gpu)
     assert result.launch_bound
     assert "host's launch time" in str(result)
-
-
-def test_measured_ceilings_are_labelled_as_measured(gpu):
     gpu.gpu_seconds = 1e-3
     ceilings = timing.measured_ceilings()
     assert ceilings.fp32_source == ceilings.dram_source == "measured here"
@@ -139,7 +132,7 @@ def test_measured_ceilings_are_labelled_as_measured(gpu):
 @pytest.fixture
 def real_clock_reader(monkeypatch):
     monkeypatch.setattr(timing, "_bus_id", lambda: "0000:00:04.0")
-    return importlib.import_module("course_lib.timing").sm_clock_mhz
+    return timing.sm_clock_mhz
 
 
 def test_the_clock_is_read_through_nvml(real_clock_reader, monkeypatch):
@@ -154,9 +147,7 @@ def test_the_clock_is_read_through_nvml(real_clock_reader, monkeypatch):
 
 
 @pytest.mark.parametrize(("answer", "clock"), [("1380\n", 1380), ("[N/A]\n", None), (None, None)])
-def test_the_clock_is_read_through_nvidia_smi_or_not_at_all(
-    real_clock_reader, monkeypatch, answer, clock
-):
+def test_or_through_nvidia_smi_or_not_at_all(real_clock_reader, monkeypatch, answer, clock):
     def run(command, **_):
         assert "--id=0000:00:04.0" in command
         if answer is None:
@@ -183,12 +174,8 @@ def test_arrays_are_moved_once_and_never_per_launch(monkeypatch):
 
 def test_without_a_gpu_both_are_asked_for_alone(capsys: pytest.CaptureFixture[str]) -> None:
     two_copies.two_copies()
-    head, *rows = capsys.readouterr().out.splitlines()
-    assert head.split() == ["asked", "for", "moved"]
-    assert [row.split() for row in rows] == [
-        ["copy", "1", "524", "kB", "524", "kB"],
-        ["copy", "2", "524", "kB", "4,194", "kB"],
-    ]
+    printed = [" ".join(row.split()) for row in capsys.readouterr().out.splitlines()]
+    assert printed == ["asked for moved", "copy 1 524 kB 524 kB", "copy 2 524 kB 4,194 kB"]
 
 
 def test_on_a_gpu_both_are_timed_as_far_as_that_is_possible(monkeypatch, capsys):

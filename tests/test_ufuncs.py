@@ -98,12 +98,8 @@ def test_scalars_are_converted_and_arrays_are_not() -> None:
     assert add(np.ones(2, np.float32), 0.5).dtype == np.float32
     assert add(1, 2).tolist() == [3]
     assert add([1, 2], [3, 4]).tolist() == [4, 6]
-    for refused in (
-        (np.ones(2, np.int32), np.ones(2, np.int32)),
-        (np.ones(2, np.int64), np.ones(2)),
-        (np.ones(2),),
-        (np.ones(2), np.ones(3)),
-    ):
+    two, whole = np.ones(2), np.ones(2, np.int32)
+    for refused in ((whole, whole), (np.ones(2, np.int64), two), (two,), (two, np.ones(3))):
         with pytest.raises(TypeError) as said:
             add(*refused)
         assert isinstance(said.value, ArgumentsRefused) and "add" in str(said.value)
@@ -138,10 +134,8 @@ def test_other_functions_and_names_are_found() -> None:
         return clipped(x * RATE)
 
     assert through(np.array([-1.0, 0.1, 2.0])).tolist() == pytest.approx([0, 0.3, 1])
-    assert vectorize(["bool(bool)"], target="cuda")(negated)(np.array([True, False])).tolist() == [
-        False,
-        True,
-    ]
+    both = np.array([True, False])
+    assert vectorize(["bool(bool)"], target="cuda")(negated)(both).tolist() == [False, True]
     assert vectorize(["float64(float64)"], target="cuda")(lambda x: x / 2)(3.0)[0] == 1.5
 
 
@@ -183,9 +177,8 @@ def test_what_goes_wrong_in_a_ufunc_is_told_with_its_line(capsys) -> None:
         unknown(np.ones(2))
     for function, found in ((lambda x: (x, x), "float64, float64"), (lambda x: None, "None")):
         pair = vectorize(["float64(float64)"], target="cuda")(function)
-        with pytest.raises(
-            LaunchRefused, match=f"declared to return float64, but it returns.*{found}"
-        ):
+        said = f"declared to return float64, but it returns.*{found}"
+        with pytest.raises(LaunchRefused, match=said):
             pair(np.ones(2))
 
 
@@ -264,22 +257,18 @@ def test_guvectorize_gives_what_numba_gives_on_the_processor(name: str) -> None:
     theirs = guvectorize(types, layout)(function)
     kinds = next(iter(ours._versions))
     for shapes in cases:
-        given = [
-            _numbers(s, kind, i) for i, (s, kind) in enumerate(zip(shapes, kinds, strict=True))
-        ]
-        expected, result = theirs(*given), ours(*given)
-        pairs = (
-            zip(result, expected, strict=True) if type(expected) is tuple else [(result, expected)]
-        )
-        for one, other in pairs:
-            assert (one.dtype, one.shape) == (np.asarray(other).dtype, np.shape(other))
-            np.testing.assert_allclose(one, other, rtol=1e-6)
-        on_device = ours(*map(cuda.to_device, given))
-        for one in on_device if type(expected) is tuple else [on_device]:
-            assert isinstance(one, EmulatedDeviceArray)
+        pairs = enumerate(zip(shapes, kinds, strict=True))
+        given = [_numbers(shape, kind, i) for i, (shape, kind) in pairs]
+        launches = theirs(*given), ours(*given), ours(*map(cuda.to_device, given))
+        launches = [each if type(each) is tuple else (each,) for each in launches]
+        for expected, result, on_device in zip(*launches, strict=True):
+            kind, shape = np.asarray(expected).dtype, np.shape(expected)
+            assert (result.dtype, result.shape) == (kind, shape)
+            np.testing.assert_allclose(result, expected, rtol=1e-6)
+            assert isinstance(on_device, EmulatedDeviceArray)
 
 
-def test_the_results_of_a_guvectorize_go_where_they_are_wanted() -> None:
+def test_the_results_of_a_guvectorize_go_where_they_are_wanted_and_parts_fit() -> None:
     ours = guvectorize(["(float64[:], float64[:])"], "(i)->()", target="cuda")(summed)
     ours.max_blocksize = 32
     values, host, device = np.ones((3, 4)), np.zeros(3), cuda.device_array(3)
@@ -303,9 +292,6 @@ def test_the_results_of_a_guvectorize_go_where_they_are_wanted() -> None:
             ours(*refused)
     with pytest.raises(TypeError, match="no such array is converted"):
         single(cuda.to_device(values))
-
-
-def test_parts_that_are_not_repeated_are_refused_as_in_numba() -> None:
     ours = guvectorize(*GENERAL["matrices"][1:3], target="cuda")(product)
     for first, second, says in (
         ((5, 2, 3), (4, 3, 4), "repeats only a single part"),
@@ -318,7 +304,7 @@ def test_parts_that_are_not_repeated_are_refused_as_in_numba() -> None:
 COUNTS = (1, 2, 32, 33, 129, 8193)
 
 
-def test_a_reduction_combines_all_elements() -> None:
+def test_a_reduction_combines_all_elements_and_its_ends() -> None:
     add, most = cuda.reduce(lambda a, b: a + b), cuda.Reduce(larger)
     for count in COUNTS:
         values = np.random.default_rng(count).integers(-99, 99, count)
@@ -328,10 +314,6 @@ def test_a_reduction_combines_all_elements() -> None:
         assert most(values, init=-100) == values.max()
         assert most(cuda.to_device(values)) == max(values.max(), 0)
         assert not course_lib.last_profile().findings
-
-
-def test_the_ends_of_a_reduction() -> None:
-    add = cuda.reduce(added)
     assert add(np.zeros(0, np.float32), init=7) == 7
     assert add(np.zeros(0, np.float32)).dtype == np.float32
     assert add(np.ones(300, np.float32)).dtype == np.float32

@@ -39,13 +39,9 @@ def test_a_cell_from_the_middle_of_a_notebook_says_what_to_do() -> None:
 
 
 @pytest.mark.slow
-def test_what_a_cell_in_between_defines_is_asked_for_as_well() -> None:
+def test_what_a_cell_in_between_defines_is_asked_for_and_other_errors_are_shown_as_ever() -> None:
     (_, said) = shown(LOAD + "\nimport course_lib", "TILE * 2")
     assert len(said) == 1 and said[0].startswith("TILE is not defined yet in this session")
-
-
-@pytest.mark.slow
-def test_other_errors_are_shown_as_ever() -> None:
     typo, other = shown(LOAD, "import course_lib\ntotal = 1\nprint(totl)", "1 / 0")[1:]
     assert "NameError" in "".join(typo) and "ZeroDivisionError" in "".join(other)
     assert len(typo) > 1

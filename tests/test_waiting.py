@@ -171,15 +171,13 @@ def test_ctrl_c_while_an_answer_is_judged_is_one_line(tmp_path: Path) -> None:
     assert done.stderr == "Interrupted: the answer has not been judged.\n"
 
 
-def test_lines_that_are_not_kept_are_counted(capsys) -> None:
+def test_lines_that_are_not_kept_are_counted_and_judging_prints_none(capsys) -> None:
     profile = course_lib.emulate(says)[40, 64](np.zeros(2500, np.float32))
     shown = capsys.readouterr().out.splitlines()
     assert len(profile.output) == 1000
     assert shown[:-1] == profile.output
     assert shown[-1] == "… and 1,500 more lines, which are not kept."
 
-
-def test_judging_prints_nothing_of_the_kernels(capsys) -> None:
     @cuda.jit
     def mat_add(A, B, C):
         col, row = cuda.grid(2)

@@ -54,10 +54,8 @@ class Bones:
 
 def bones(mutant: Mutant, seed: int) -> Bones:
     judged = batches.judge(mutant.exercise, mutant.text, seed)
-    found = tuple(
-        (each.code, each.severity, each.line, bool(each.message), bool(each.hint))
-        for each in judged.findings
-    )
+    found = tuple((each.code, each.severity, each.line, bool(each.message), bool(each.hint))
+                  for each in judged.findings)  # fmt: skip
     row = score(submission("s01"), FoundAnswer(mutant.exercise, mutant.text), judged, SETTINGS)
     page = feedback_page([row], "s01", SETTINGS)
     return Bones(found, row.points, row.verdict, re.findall(r"<[^>]*>", page))
@@ -82,13 +80,10 @@ def _then_silenced(make):
     return made
 
 
-@pytest.mark.parametrize(
-    "mutant",
-    [
-        pytest.param(each, id=f"{each.exercise}-{each.name}", marks=_marks(number, each))
-        for number, each in enumerate(MUTANTS)
-    ],
-)
+@pytest.mark.parametrize("mutant", [
+    pytest.param(each, id=f"{each.exercise}-{each.name}", marks=_marks(number, each))
+    for number, each in enumerate(MUTANTS)
+])  # fmt: skip
 def test_gibberish_changes_nothing_but_the_words(mutant, monkeypatch):
     seed = 3
     spoken = bones(mutant, seed)
@@ -146,11 +141,8 @@ def test_every_row_is_told_and_every_kind_has_a_row() -> None:
     for name, tree in modules_without_words().items():
         for words in [each.module for each in ast.walk(tree) if _imports_tell(each)]:
             rows[words] = importlib.import_module(words).tell.rows
-            told[words] |= {
-                each.value
-                for each in ast.walk(tree)
-                if isinstance(each, ast.Constant) and each.value in rows[words]
-            }
+            constants = [each.value for each in ast.walk(tree) if isinstance(each, ast.Constant)]
+            told[words] |= {value for value in constants if value in rows[words]}
             for call in filter(_is_told, ast.walk(tree)):
                 if _is_text(call.args[0]):
                     assert call.args[0].value in rows[words], (name, call.lineno)

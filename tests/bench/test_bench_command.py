@@ -96,15 +96,12 @@ def test_a_stopped_run_does_not_replace_a_complete_one(a_gpu, capsys):
     assert measurements.load("Example-1", a_gpu.folder / "stored").as_json() == canned().as_json()
 
 
-def test_a_wrong_rung_is_named_and_fails_the_command(a_gpu, capsys):
+def test_a_wrong_rung_fails_the_command_and_an_unknown_one_is_refused(a_gpu, capsys):
     wrong = Entry("tiled", "rung", "float32", (Cell(1024, problem="Wrong: off by 0.5."),))
     a_gpu.measured = canned(entries=(wrong, entry("naive", "rung", 50.0)))
     assert bench.main([]) == 1
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "tiled" in line]
     assert line.split(maxsplit=1) == ["tiled", "Wrong: off by 0.5."]
-
-
-def test_an_unknown_rung_is_refused_with_those_that_there_are(a_gpu, capsys):
     assert bench.main(["--rungs", "tilde"]) == 1
     assert "no rung 'tilde'; there are: naive" in capsys.readouterr().out
 
@@ -115,9 +112,7 @@ def test_an_unknown_rung_is_refused_with_those_that_there_are(a_gpu, capsys):
     ("--budget", ("0", "-1", "nan", "inf", "1e308", "x"), "a budget is a number of seconds"),
     ("--gpu", ("FOO", "T4,FOO", ""), "in the data sheet"),
 ])  # fmt: skip
-def test_nonsense_is_refused_in_a_sentence_before_anything_runs(
-    a_gpu, capsys, option, values, sentence
-):
+def test_nonsense_is_refused_before_anything_runs(a_gpu, capsys, option, values, sentence):
     for value in values:
         with pytest.raises(SystemExit) as refusal:
             bench.main([f"{option}={value}"])
@@ -168,14 +163,11 @@ def test_lessons_that_show_what_was_replaced_are_named(a_gpu, capsys, monkeypatc
     assert "No lesson shows the results that have been replaced." in capsys.readouterr().out
 
 
-def test_an_unwritable_json_is_refused_before_anything_runs(a_gpu, capsys):
+def test_an_unwritable_json_is_refused_or_costs_nothing_at_the_end(a_gpu, capsys, monkeypatch):
     missing = a_gpu.folder / "nowhere" / "all.json"
     for path in (missing, a_gpu.folder):
         assert bench.main(["--json", str(path)]) == 1
         assert f"{path} can't be written" in capsys.readouterr().out and a_gpu.asked is None
-
-
-def test_the_results_are_stored_even_if_json_fails_at_the_end(a_gpu, capsys, monkeypatch):
     monkeypatch.setattr(bench_runs, "_check_writable", lambda path: None)
     assert bench.main(["--store", "--json", str(a_gpu.folder)]) == 1
     assert measurements.devices(a_gpu.folder / "stored") == ("Example-1",)
@@ -252,18 +244,27 @@ def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, cap
     assert 0 < int(boxed[4].replace(",", "")) - boxes < boxes / 100
 
 
-def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
-    def refuse(rung, size):
-        raise runtime.PlainError("line 7: no such thing")
+def refusing(sentence: str, kind: type[Exception] = runtime.PlainError) -> Callable[..., None]:
+    def refuse(*given: object, **more: object) -> None:
+        raise kind(sentence)
 
-    monkeypatch.setattr(counts, "count", refuse)
+    return refuse
+
+
+def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
+    monkeypatch.setattr(counts, "count", refusing("line 7: no such thing"))
     assert bench.main(["--rungs", "naive", "--sizes", "64"]) == 1
     assert "naive at 64: line 7: no such thing" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("numba_cuda", [None, "here"])
-def test_without_the_disassembler_one_command_names_all_that_is_missing(monkeypatch, numba_cuda):
+@pytest.fixture
+def a_compiler(monkeypatch):
     monkeypatch.setattr(machine_code, "missing", lambda: "")
+    monkeypatch.setattr(counts, "find_tool", lambda name: name)
+
+
+@pytest.mark.parametrize("numba_cuda", [None, "here"])
+def test_one_command_names_all_that_is_missing(a_compiler, monkeypatch, numba_cuda):
     monkeypatch.setattr(counts, "find_tool", lambda name: None)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: numba_cuda)
     found, (said,) = counts.ceilings(RUNG_KERNELS, device("T4"))
@@ -272,54 +273,45 @@ def test_without_the_disassembler_one_command_names_all_that_is_missing(monkeypa
     assert found == {} and packages == (wanted if numba_cuda else ["numba-cuda[cu12]", *wanted])
 
 
-def test_rungs_that_a_gpu_is_too_old_for_are_one_line(monkeypatch):
-    def refuse(rung, a_gpu):
-        raise runtime.PlainError("Not today.")
-
-    monkeypatch.setattr(machine_code, "missing", lambda: "")
-    monkeypatch.setattr(counts, "find_tool", lambda name: name)
-    monkeypatch.setattr(counts, "ceiling", refuse)
-    table = {name: RUNG_KERNELS[name] for name in ("naive", "cp_async", "wgmma")}
-    assert counts.ceilings(table, device("T4"))[1] == [
-        "Made for newer GPUs than the T4: cp_async, wgmma.",
-        "No ceiling for naive on the T4: Not today.",
-    ]
-
-
-def test_a_report_without_a_mix_is_no_ceiling_but_the_reason(monkeypatch):
-    monkeypatch.setattr(counts, "find_tool", lambda name: name)
+def test_rungs_without_a_ceiling_are_one_line_with_the_reason(a_compiler, monkeypatch):
     report = SimpleNamespace(mix=None, note="The instruction mix needs nvdisasm.")
-    monkeypatch.setattr(machine_code, "missing", lambda: "")
     monkeypatch.setattr(machine_code, "compile_report", lambda *given, **more: report)
     table = {name: RUNG_KERNELS[name] for name in ("naive", "tiled")}
-    assert counts.ceilings(table, device("T4")) == (
-        {},
-        ["No ceiling for naive, tiled on the T4: The instruction mix needs nvdisasm."],
-    )
+    said = "No ceiling for naive, tiled on the T4: The instruction mix needs nvdisasm."
+    assert counts.ceilings(table, device("T4")) == ({}, [said])
+    monkeypatch.setattr(counts, "ceiling", refusing("Not today."))
+    table = {name: RUNG_KERNELS[name] for name in ("naive", "cp_async", "wgmma")}
+    newer = "Made for newer GPUs than the T4: cp_async, wgmma."
+    said = [newer, "No ceiling for naive on the T4: Not today."]
+    assert counts.ceilings(table, device("T4"))[1] == said
 
 
 def test_numbas_own_cuda_part_is_named_as_what_is_missing(monkeypatch):
     said = "Numba's compiler refuses tiled: Signature mismatch: 2 argument types given"
-
-    def refuse(*given, **more):
-        raise machine_code.CompileFailed(said)
-
-    monkeypatch.setattr(machine_code, "compile_report", refuse)
+    monkeypatch.setattr(machine_code, "compile_report", refusing(said, machine_code.CompileFailed))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(
-        runtime.PlainError, match=r"own CUDA part can't compile it: .* -m pip install"
-    ):
+    wanted = r"own CUDA part can't compile it: .* -m pip install"
+    with pytest.raises(runtime.PlainError, match=wanted):
         counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     with pytest.raises(machine_code.CompileFailed, match="Signature mismatch"):
         counts.ceiling(RUNG_KERNELS["tiled"], device("T4"))
 
 
-def test_old_gpus_are_spared_what_they_lack():
+def test_lists_of_rungs_and_precisions_follow_the_gpu():
     found = list(rungs(RUNG_KERNELS, (7, 5)))
     names = [each.name for each in found if isinstance(each, Contestant)]
     assert "tiled" in names and "cp_async" not in names
     assert "cp_async needs compute capability 8.0; this GPU has 7.5." in found
+    kinds = {"float32": "float32", "float16": "float16", "uint16": "bfloat16"}
+    for dtype, precision in kinds.items():
+        assert precision_of(SimpleNamespace(dtype=dtype, name="x")) == precision
+    assert precision_of(SimpleNamespace(dtype="float32", name="tensor_core_tf32")) == "tf32"
+    assert libraries.precisions((7, 5)) == ("float32", "float16")
+    assert session.peaks(device("T4")) == {"float32": 8100.0, "float16": 65000.0}
+    assert session.peaks(device("H200"))["bfloat16"] == 989_400 and session.peaks(None) == {}
+    assert session.short_name("NVIDIA H200") == "H200"
+    assert session.short_name("NVIDIA GeForce RTX 4070 Ti/x") == "GeForce-RTX-4070-Ti-x"
 
 
 @pytest.mark.parametrize(("name", "result"), [("tma", "float32"), ("tma_bf16", "bfloat16")])
@@ -341,18 +333,6 @@ def test_a_result_of_16_bits_takes_the_first_half_of_the_memory():
     halved[:] = 0x3F80
     # Two ones of bfloat16 in a float32, 15 numbers in seven and a half of them.
     assert (c.reshape(-1).view(np.uint16) == 0x3F80).tolist() == [True] * 15 + [False] * 15
-
-
-def test_precisions_and_peaks():
-    kinds = {"float32": "float32", "float16": "float16", "uint16": "bfloat16"}
-    for dtype, precision in kinds.items():
-        assert precision_of(SimpleNamespace(dtype=dtype, name="x")) == precision
-    assert precision_of(SimpleNamespace(dtype="float32", name="tensor_core_tf32")) == "tf32"
-    assert libraries.precisions((7, 5)) == ("float32", "float16")
-    assert session.peaks(device("T4")) == {"float32": 8100.0, "float16": 65000.0}
-    assert session.peaks(device("H200"))["bfloat16"] == 989_400 and session.peaks(None) == {}
-    assert session.short_name("NVIDIA H200") == "H200"
-    assert session.short_name("NVIDIA GeForce RTX 4070 Ti/x") == "GeForce-RTX-4070-Ti-x"
 
 
 def test_twins_say_why_they_are_missing(monkeypatch, tmp_path):
@@ -409,21 +389,17 @@ def test_the_command_writes_every_file_that_lessons_and_docs_quote() -> None:
     assert seen <= set(parts.choose())
 
 
-def test_every_stored_file_is_one_of_a_part_as_its_script_writes_it() -> None:
+def test_every_stored_file_is_one_of_a_part_and_the_page_names_every_part() -> None:
     for path in measurements.FOLDER.rglob("*.json"):
         folder = path.parent
         part = parts.LADDER if folder == measurements.FOLDER else folder.name
         assert part in parts.choose()
         text = path.read_text(encoding="utf-8")
         assert text == files.as_text(json.loads(text)), f"{path}: somebody has been at it by hand"
-
-
-def test_the_page_names_every_part() -> None:
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     section = page.partition("## What lessons quote")[2].partition("\n## ")[0]
-    assert tuple(sorted(re.findall(r"^\| `(\w+)`", section, re.MULTILINE))) == tuple(
-        sorted(parts.choose())
-    )
+    named = re.findall(r"^\| `(\w+)`", section, re.MULTILINE)
+    assert sorted(named) == sorted(parts.choose())
 
 
 HERE = "NVIDIA H200"
@@ -499,16 +475,21 @@ def bank_conflicts(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script.subprocess, "run", lambda *a, **more: done)
 
 
+def timed(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    """What a script that times PyTorch looks for, and its clock."""
+    patch.setattr(script.importlib.util, "find_spec", lambda name: name)
+    patch.setattr(script, "Nvml", lambda bus: SimpleNamespace(driver_version=lambda: "580"))
+    patch.setattr(script.gpu, "EventClock", lambda nvml: None)
+
+
 def attention(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     rows = {each.problem: each for each in attention_file.load().rows}
+    timed(script, patch)
     torch = SimpleNamespace(
         backends=SimpleNamespace(cuda=SimpleNamespace(matmul=SimpleNamespace())),
         cuda=SimpleNamespace(empty_cache=lambda: None),
     )
     patch.setitem(sys.modules, "torch", torch)
-    patch.setattr(script.importlib.util, "find_spec", lambda name: name)
-    patch.setattr(script, "Nvml", lambda bus: SimpleNamespace(driver_version=lambda: "580"))
-    patch.setattr(script.gpu, "EventClock", lambda nvml: None)
     patch.setattr(script, "barred", lambda ablation: {})
     patch.setattr(script, "versions", dict)
     patch.setattr(script, "measure", lambda problem, *how: [rows[problem]])
@@ -548,9 +529,7 @@ def sanitizer(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
 
 def row_softmax(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     rows = iter(stored("row_softmax")["rows"].values())
-    patch.setattr(script.importlib.util, "find_spec", lambda name: name)
-    patch.setattr(script, "Nvml", lambda bus: SimpleNamespace(driver_version=lambda: "580"))
-    patch.setattr(script.gpu, "EventClock", lambda nvml: None)
+    timed(script, patch)
     patch.setattr(script, "kernels", dict)
     patch.setattr(script, "check", lambda found: None)
     patch.setattr(script, "measured", lambda *on: next(rows))
@@ -636,13 +615,11 @@ def lent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> SimpleNamespace:
     monkeypatch.setattr(runtime, "on_gpu", lambda: True)
     monkeypatch.setattr(bench_runs, "BENCHMARKS", folder)
     monkeypatch.setattr(bench_runs, "STORED", tmp_path / "stored")
-    monkeypatch.setattr(
-        parts, "scripts", lambda: {"banks": ("one.py", "two.py"), "ncu": ("three.py",)}
-    )
+    scripts = {"banks": ("one.py", "two.py"), "ncu": ("three.py",)}
+    monkeypatch.setattr(parts, "scripts", lambda: scripts)
     for name in ("_measure", "_tune"):
-        monkeypatch.setattr(
-            bench_runs, name, lambda chosen, asked, name=name: calls.open("a").write(name) and 0
-        )
+        write = lambda *_, name=name: calls.open("a").write(name) and 0  # noqa: E731
+        monkeypatch.setattr(bench_runs, name, write)
     return SimpleNamespace(script=script, calls=lambda: calls.read_text().replace("_", " _"))
 
 
@@ -665,14 +642,11 @@ def test_what_is_left_out_is_named_with_the_reason(lent, capsys):
     assert capsys.readouterr().out.endswith("\nLeft out: banks. There is no nvcc here.\n")
 
 
-def test_a_part_that_there_is_not_is_refused(lent, capsys):
+def test_a_part_or_its_script_that_there_is_not_is_refused(lent, capsys, monkeypatch):
     assert bench.main(["--only", "bnaks"]) == 1
     assert "no part 'bnaks'; there are: ladder, tuning, banks, ncu" in capsys.readouterr().out
     assert bench.main(["--only", "ncu", "--json", "x.json"]) == 2
     assert "you did not ask for the ladder" in capsys.readouterr().out
-
-
-def test_a_copy_without_benchmarks_says_so(lent, capsys, monkeypatch):
     monkeypatch.setattr(bench_runs, "BENCHMARKS", Path("nowhere", "benchmarks"))
     assert bench.main(["--only", "ncu"]) == 1
     assert "This copy of the course has no benchmarks/three.py." in capsys.readouterr().out
@@ -687,10 +661,8 @@ def test_ctrl_c_keeps_what_is_finished_and_names_the_rest(lent, capsys, monkeypa
     monkeypatch.setattr(parts, "measure", measure)
     assert bench.main(["--store"]) == 1
     told = capsys.readouterr().out.splitlines()
-    assert told[-2:] == [
-        f"Left out: {part}. Stopped by Ctrl-C; what was measured before is kept."
-        for part in ("banks", "ncu")
-    ]
+    why = "Stopped by Ctrl-C; what was measured before is kept."
+    assert told[-2:] == [f"Left out: {part}. {why}" for part in ("banks", "ncu")]
 
 
 @pytest.mark.slow
@@ -715,13 +687,10 @@ def test_ctrl_c_ends_a_script_that_is_running(tmp_path: Path) -> None:
 
 def test_without_a_gpu_only_the_compiler_is_asked(lent, capsys, monkeypatch):
     monkeypatch.setattr(runtime, "on_gpu", lambda: False)
-    monkeypatch.setattr(
-        parts, "scripts", lambda: {"banks": ("one.py",), parts.COMPILED: ("two.py",)}
-    )
+    scripts = {"banks": ("one.py",), parts.COMPILED: ("two.py",)}
+    monkeypatch.setattr(parts, "scripts", lambda: scripts)
     assert bench.main(["--store", "--only", f"{parts.COMPILED},banks,ladder"]) == 1
     assert lent.calls() == "two.py --store"
     told = capsys.readouterr().out.splitlines()
-    assert told[-2:] == [
-        f"Left out: {part}. This can only be measured on a GPU, and there is none here."
-        for part in ("ladder", "banks")
-    ]
+    why = "This can only be measured on a GPU, and there is none here."
+    assert told[-2:] == [f"Left out: {part}. {why}" for part in ("ladder", "banks")]

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from canned import measurements as canned
+from every_case import every_case
 
 from course_lib import bench, curriculum, figures, measurements
 from course_lib.bench import fingerprints, libraries
@@ -46,14 +47,11 @@ def test_a_foreign_file_is_refused_with_the_reason(text, why):
         measurements.parse(text)
 
 
-def test_every_field_is_documented():
+def test_every_field_is_documented_and_stored_files_hold_only_what_can_be():
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
     written = {each.name for kind in (Measurements, Entry, Cell) for each in fields(kind)}
     assert named >= written | {"schema"}
-
-
-def test_stored_files_are_complete_and_hold_only_what_can_be(tmp_path):
     for name in measurements.devices():
         found = measurements.load(name)
         assert found.complete and found.short_name == name and found.versions and found.facts
@@ -75,12 +73,8 @@ def labels_shown(text: str) -> set[str]:
 @pytest.mark.parametrize("lesson", curriculum.LESSONS, ids=lambda each: each.number)
 def test_a_lesson_shows_no_measurement_that_was_replaced(lesson):
     """A stored output with a date that no file has is of an older measurement: run it anew."""
-    files = measurements.FOLDER.rglob("*.json")
-    dates = {
-        date
-        for path in files
-        for date in re.findall(r"\d{4}-\d\d-\d\d", path.read_text(encoding="utf-8"))
-    }
+    files = [path.read_text(encoding="utf-8") for path in measurements.FOLDER.rglob("*.json")]
+    dates = set(re.findall(r"\d{4}-\d\d-\d\d", "\n".join(files)))
     text = (REPOSITORY / "notebooks" / f"{lesson.stem}.ipynb").read_text(encoding="utf-8")
     assert labels_shown(text) <= dates
     by_bench = re.findall(r"Measured by `course.py bench` on [^,]+, (\d{4}-\d\d-\d\d)", text)
@@ -100,18 +94,15 @@ def test_the_pages_say_what_is_stored():
     )
     assert said is not None
     stored = measurements.load("H200")
-    shares = {
-        each.name: 100 * share
-        for each in stored.entries
-        if each.kind == "rung" and (share := stored.share_of_twin(each, 4096))
-    }
+    rungs = [each for each in stored.entries if each.kind == "rung"]
+    shares = {each.name: 100 * (stored.share_of_twin(each, 4096) or 0) for each in rungs}
+    shares = {name: share for name, share in shares.items() if share}
     named = ("coalesced", "tiled", "coalesced_while", "tiled_while")
     assert [round(shares.pop(name)) for name in named] == [int(each) for each in said.groups()[:4]]
     assert int(min(shares.values())) == int(said[5])
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     said = re.search(r"reach (\S+) % \(`mma`\), (\S+) % \(`wgmma`\) and (\S+) % \(`tma`\)", readme)
     assert said is not None
-    stored = measurements.load("H200")
     found = [stored.entry(name) for name in ("tensor_core_bf16", "wgmma", "tma_bf16")]
     shares = [100 * (stored.share_of_cublas(each, 4096) or 0) for each in found if each]
     assert [f"{shares[0]:.0f}", f"{shares[1]:.0f}", f"{shares[2]:.1f}"] == list(said.groups())
@@ -129,14 +120,11 @@ def stored(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_without_a_gpu_and_a_file_the_published_ladder_says_so(stored):
+def test_without_a_gpu_the_published_ladder_is_shown_or_a_stored_file(stored):
     found = bench.speeds(["naive", "tiled"])
     assert found.origin == "published" and set(found.gflops) == {"naive", "tiled"}
     assert curriculum.PUBLISHED_ON in str(found) and "Not measured by us" in str(found)
     assert "12.8%" in str(found)
-
-
-def test_without_a_gpu_a_stored_file_is_shown_with_device_and_date(stored):
     measurements.store(canned(), stored)
     found = bench.speeds(size=4096)
     assert list(found.gflops) == ["naive", "tiled"]
@@ -194,38 +182,31 @@ MADE = AttentionRun("NVIDIA Made-up", "2026-01-02", {"torch": "2"}, (
 ))  # fmt: skip
 
 
-def test_a_file_gives_back_what_was_stored() -> None:
+def test_the_files_of_attention_are_read_back_and_none_of_benchs() -> None:
     text = files.as_text(MADE.content())
     assert attention.parse(text) == MADE
     with pytest.raises(ValueError, match="schema 1"):
         attention.parse(text.replace('"schema": 1', '"schema": 2'))
+    for device in measurements.devices():
+        assert measurements.load(device).entries
+    for device in attention.devices():
+        made = attention.load(device)
+        assert made.rows and made.date and made.versions
 
 
-def test_what_was_not_measured_is_refused():
+def test_the_table_has_every_row_and_what_was_not_measured_is_refused():
+    table = str(MADE)
+    assert MADE.label in table and table.count(OURS) == 2 and "did not end" in table
+    assert table.index(CUDNN) < table.index(OURS)  # the fastest first
     with pytest.raises(KeyError, match="was not measured on batch 4"):
         MADE.find(OURS, CAUSAL)
     with pytest.raises(KeyError, match="not measured on 'T4'"):
         attention.load("T4")
     with pytest.raises(KeyError, match="naive at 1024"):
         levels("naive", 1000)
-    with pytest.raises(KeyError, match="there are: H200"):
-        in_flight("T4")
-    with pytest.raises(KeyError, match="there are: H200"):
-        transpose("T4")
-
-
-def test_the_table_has_every_row_and_its_reason() -> None:
-    table = str(MADE)
-    assert MADE.label in table and table.count(OURS) == 2 and "did not end" in table
-    assert table.index(CUDNN) < table.index(OURS)  # the fastest first
-
-
-def test_files_of_attention_are_none_of_benchs() -> None:
-    for device in measurements.devices():
-        assert measurements.load(device).entries
-    for device in attention.devices():
-        made = attention.load(device)
-        assert made.rows and made.date and made.versions
+    for load_of in (in_flight, transpose):
+        with pytest.raises(KeyError, match="there are: H200"):
+            load_of("T4")
 
 
 def test_the_transposes_lie_between_a_copy_and_no_tile() -> None:
@@ -236,7 +217,7 @@ def test_the_transposes_lie_between_a_copy_and_no_tile() -> None:
     assert seen.gb_per_s["copy"] == pytest.approx(2 * 4 * 16384**2 / (seen.ms["copy"] / 1e3) / 1e9)
 
 
-def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
+def test_what_a_kernel_moved_and_a_time_with_its_form() -> None:
     naive, tiled = levels("naive"), levels("tiled")
     assert naive.requested_gb == pytest.approx(8 * 4096**3 / 1e9)
     assert tiled.requested_gb == pytest.approx(naive.requested_gb / 32)
@@ -245,9 +226,6 @@ def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
     lines = str(naive).splitlines()
     assert len(lines) == 3 and naive.label in lines[0]
     assert "549.8 GB" in lines[1] and f"{naive.dram_gb:,.1f}" in lines[1]
-
-
-def test_a_time_names_its_form_and_the_typed_form_is_the_slowest() -> None:
     coalesced = forms("coalesced")
     assert list(coalesced) == ["Numba, range", "Numba, while", "CUDA C++"]
     rung, typed = load("H200").entry("coalesced"), coalesced["Numba, range"]
@@ -257,16 +235,13 @@ def test_a_time_names_its_form_and_the_typed_form_is_the_slowest() -> None:
     assert list(forms("tiled")) == ["Numba, range", "CUDA C++"] and not forms("tiled", 1000)
 
 
-def test_what_it_is_asked_for() -> None:
+def test_what_a_kernel_is_asked_for_and_what_was_not_counted_is_a_question(tmp_path, monkeypatch):
     seen = what_binds.seen("tensor_core_bf16")
     assert seen.fullest == "L2" and seen.label.startswith("NVIDIA H200, ")
     assert what_binds.seen("wgmma").fullest == what_binds.TENSOR_CORES
     assert str(seen).startswith("tensor_core_bf16: issue slots ")
     with pytest.raises(KeyError, match="not profiled on H200; there are: naive"):
         what_binds.seen("nobody")
-
-
-def test_a_table_shows_what_was_not_counted_as_a_question(tmp_path, monkeypatch) -> None:
     launches = {
         "full": {"busy": {"L2": 0.5, "DRAM": 0.04}, "l2_gb": 1.5, "shared_load_wavefronts": 3e9},
         "bare": {"busy": {"L2": 1.0, "DRAM": 0.01}},
@@ -289,29 +264,21 @@ PYTHON = '"""Why."""\n\n\ndef kernel(A, B):\n    """What."""\n    # how\n    A[0
 CUDA_C = "// why\n#pragma unroll\nfor (int i = 0; i < 4; ++i) a[i] = b[i];  /* how */\n"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("Why.", "Another reason."), ("    # how\n", ""), ("B[1] + 2", "(\n        B[1] + 2\n    )")],
-)
-def test_words_and_layout_do_not_count_in_python(old, new):
-    assert fingerprints.of_python(PYTHON.replace(old, new)) == fingerprints.of_python(PYTHON)
+WORDS = (("Why.", "Because."), ("    # how\n", ""), ("B[1] + 2", "(\n        B[1] + 2\n    )"))
+CODE = (("B[1]", "B[0]"), ("+ 2", "+ 2.0"), ("+", "-"), ("A[0] =", "A[0] +="))
 
 
-@pytest.mark.parametrize(
-    ("old", "new"), [("B[1]", "B[0]"), ("+ 2", "+ 2.0"), ("+", "-"), ("A[0] =", "A[0] +=")]
-)
-def test_code_counts_in_python(old, new):
-    assert fingerprints.of_python(PYTHON.replace(old, new)) != fingerprints.of_python(PYTHON)
+@every_case(("old", "new"), [*WORDS, *CODE])
+def test_code_counts_in_python_and_words_and_layout_do_not(old, new):
+    changed = fingerprints.of_python(PYTHON.replace(old, new))
+    assert (changed == fingerprints.of_python(PYTHON)) == ((old, new) in WORDS)
 
 
-def test_code_alone_counts_in_cuda_c():
+def test_code_alone_counts_in_cuda_c_and_fingerprints_do_not_follow_pythons_version():
     same = CUDA_C.replace("// why\n", "").replace("/* how */", "// how").replace("; i", ";\n   i")
     assert fingerprints.of_cuda_c(same) == fingerprints.of_cuda_c(CUDA_C)
     for old, new in (("#pragma unroll", "#pragma unroll 2"), ("i < 4", "i < 5"), ("b[i]", "c[i]")):
         assert fingerprints.of_cuda_c(CUDA_C.replace(old, new)) != fingerprints.of_cuda_c(CUDA_C)
-
-
-def test_a_fingerprint_does_not_follow_the_version_of_python():
     assert fingerprints.of_python(PYTHON) == "cf9702547398"
 
 

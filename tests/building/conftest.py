@@ -46,29 +46,25 @@ TINY = (
 
 
 def tiny_lesson() -> Notebook:
-    return new(
-        [
-            code("import numpy as np", id="imports"),
-            markdown("**Predict.** How many?", "predict", id="predict"),
-            code("print(3)", "nbval-check-output", id="run"),
-            code("assert 1 + 2 == 3", "count", id="count"),
-            code("_ = np.zeros(3)", "figure", id="picture"),
-            markdown("See [lesson 01](01_second.ipynb).", id="see"),
-        ]
-    )
+    return new([
+        code("import numpy as np", id="imports"),
+        markdown("**Predict.** How many?", "predict", id="predict"),
+        code("print(3)", "nbval-check-output", id="run"),
+        code("assert 1 + 2 == 3", "count", id="count"),
+        code("_ = np.zeros(3)", "figure", id="picture"),
+        markdown("See [lesson 01](01_second.ipynb).", id="see"),
+    ])  # fmt: skip
 
 
 def tiny_solution() -> Notebook:
-    return new(
-        [
-            code("from numba import cuda", id="imports"),
-            markdown("Add two matrices. Try first.", id="statement"),
-            code(ANSWER, "exercise", id="answer"),
-            code('course_lib.check("mat_add", mat_add)', "check", id="check"),
-            *(markdown(HINT.format(*each), id=f"hint-{each[0]}") for each in HINTS),
-            markdown("This is right because every element has its thread.", "solution", id="why"),
-        ]
-    )
+    return new([
+        code("from numba import cuda", id="imports"),
+        markdown("Add two matrices. Try first.", id="statement"),
+        code(ANSWER, "exercise", id="answer"),
+        code('course_lib.check("mat_add", mat_add)', "check", id="check"),
+        *(markdown(HINT.format(*each), id=f"hint-{each[0]}") for each in HINTS),
+        markdown("This is right because every element has its thread.", "solution", id="why"),
+    ])  # fmt: skip
 
 
 @pytest.fixture

@@ -23,28 +23,21 @@ NOT_SHIPPED = (
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An installed package of three files; `update` in a test gives it another fingerprint."""
     library = tmp_path / "site-packages" / "course_lib"
-    for name, text in {
-        "__init__.py": "library",
-        "shipped/course.py": "front door",
-        "shipped/notebooks/00.ipynb": "lesson",
-    }.items():
+    files = {"__init__.py": "library", "shipped/course.py": "front door"}
+    for name, text in (files | {"shipped/notebooks/00.ipynb": "lesson"}).items():
         path = library / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     monkeypatch.setattr(course_folder, "LIBRARY", library)
     monkeypatch.setattr(course_folder, "SHIPPED", library / "shipped")
-    monkeypatch.setattr(
-        course_folder, "_fingerprint", lambda: (library / "__init__.py").read_text()
-    )
+    fingerprint = library / "__init__.py"
+    monkeypatch.setattr(course_folder, "_fingerprint", fingerprint.read_text)
     return library
 
 
 def contents(folder: Path) -> dict[str, str]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_text()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != NOTE
-    }
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != NOTE]
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
 
 
 def test_a_course_is_laid_out_once(package: Path, tmp_path: Path) -> None:
@@ -58,6 +51,9 @@ def test_a_course_is_laid_out_once(package: Path, tmp_path: Path) -> None:
     (folder / "notebooks" / "00.ipynb").write_text("mine")
     assert lay_out(folder) == (0, [])
     assert contents(folder)["notebooks/00.ipynb"] == "mine"
+    for damaged in ("", "{", "[]"):
+        (folder / NOTE).write_text(damaged)
+        assert lay_out(folder) == (0, ["notebooks/00.ipynb"])
 
 
 def test_a_newer_package_keeps_what_somebody_changed(package: Path, tmp_path: Path) -> None:
@@ -77,30 +73,20 @@ def test_a_newer_package_keeps_what_somebody_changed(package: Path, tmp_path: Pa
     }
 
 
-def test_a_checkout_stays_as_it_is(package: Path, tmp_path: Path) -> None:
+def test_a_checkout_stays_as_it_is_and_elsewhere_the_course_has_its_place(package, tmp_path):
     folder = tmp_path / "checkout"
     (folder / "course_lib").mkdir(parents=True)
     (folder / "course.py").write_text("a checkout's")
     assert place(folder) == folder
     assert lay_out(folder) == (0, [])
     assert contents(folder) == {"course.py": "a checkout's"}
-
-
-@pytest.mark.parametrize("damaged", ["", "{", "[]"])
-def test_a_damaged_note_costs_no_work(package: Path, tmp_path: Path, damaged: str) -> None:
-    folder = tmp_path / "mine"
-    lay_out(folder)
-    (folder / "notebooks" / "00.ipynb").write_text("mine")
-    (folder / NOTE).write_text(damaged)
-    assert lay_out(folder) == (0, ["notebooks/00.ipynb"])
-
-
-def test_where_the_course_goes(tmp_path: Path) -> None:
-    assert place(tmp_path) == tmp_path
-    (tmp_path / ".git").mkdir()
-    assert place(tmp_path) == tmp_path
-    (tmp_path / "thesis.tex").touch()
-    assert place(tmp_path) == tmp_path / "matmul-ladder"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert place(empty) == empty
+    (empty / ".git").mkdir()
+    assert place(empty) == empty
+    (empty / "thesis.tex").touch()
+    assert place(empty) == empty / "matmul-ladder"
 
 
 def test_the_command_goes_on_in_the_folder(package, tmp_path, monkeypatch, capsys):
@@ -131,9 +117,8 @@ def test_a_folder_that_cannot_be_written_is_said(package, tmp_path, monkeypatch,
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The course as a wheel, made from what git has."""
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        ["git", "clone", "-q", "--depth", "1", ROOT.as_uri(), str(folder / "clone")], check=True
-    )
+    clone = ["git", "clone", "-q", "--depth", "1", ROOT.as_uri(), str(folder / "clone")]
+    subprocess.run(clone, check=True)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder)]
     subprocess.run([*command, str(folder / "clone")], check=True)
     return next(folder.glob("*.whl"))
@@ -142,9 +127,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.workshop
 def test_the_wheel_holds_the_course(wheel: Path) -> None:
-    tracked = subprocess.run(
-        ["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=True
-    ).stdout.split("\n")
+    tracked = subprocess.check_output(["git", "-C", str(ROOT), "ls-files"], text=True).split("\n")
     wanted = {name for name in tracked if name and name.split("/")[0] not in NOT_SHIPPED}
     with zipfile.ZipFile(wheel) as archive:
         held = {name.removeprefix("course_lib/shipped/") for name in archive.namelist()}

@@ -41,16 +41,13 @@ def project(folder: Path, text: str = FILE) -> Project:
 def test_a_release_holds_what_is_named_and_nothing_else(tmp_path: Path) -> None:
     made = make_release(project(tmp_path))
     exercises = {name for name in made.files if name.startswith("exercises/")}
-    assert exercises == {
-        f"exercises/{name}"
-        for name in ("05_shared_memory_tiling.ipynb", "07_bank_conflicts.ipynb", "course_lib.py")
-    }
+    names = ("05_shared_memory_tiling.ipynb", "07_bank_conflicts.ipynb", "course_lib.py")
+    assert exercises == {f"exercises/{name}" for name in names}
     seven = made.files["exercises/07_bank_conflicts.ipynb"].decode()
     assert "block_scan" in seven and "transpose_tiled" not in seven
     readme = made.files["README.md"].decode()
-    assert (
-        readme.startswith("# GPU programming, autumn\n") and "`matmul_tiled` (20 points)" in readme
-    )
+    assert readme.startswith("# GPU programming, autumn\n")
+    assert "`matmul_tiled` (20 points)" in readme
     assert readme.index("[03 ·") < readme.index("[02 ·") < readme.index("[05 ·")
     assert "(20 points)" in made.files["exercises/05_shared_memory_tiling.ipynb"].decode()
 
@@ -97,14 +94,9 @@ def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
 
 def a_lesson(gives: str) -> list[Cell]:
     """One section asks for a task and gives something, another one uses it."""
-    return [
-        markdown("# Lesson"),
-        markdown("## One"),
-        code("# TASK load_tile\ndef load_tile(): ..."),
-        code(gives),
-        markdown("## Two"),
-        code("print(T)"),
-    ]
+    task = code("# TASK load_tile\ndef load_tile(): ...")
+    one = [markdown("# Lesson"), markdown("## One"), task, code(gives)]
+    return [*one, markdown("## Two"), code("print(T)")]
 
 
 def without_any_task(cells: Sequence[Cell]) -> list[Cell]:
@@ -118,11 +110,8 @@ def test_what_takes_more_than_a_line_is_not_left_out(gives: str) -> None:
 
 
 def test_an_exercise_that_is_left_out_needs_a_heading() -> None:
-    cells = [
-        markdown("# Both"),
-        code("# EXERCISE block_scan\ndef block_scan(): ..."),
-        code("# EXERCISE transpose_tiled\ndef transpose_tiled(): ..."),
-    ]
+    asked = [f"# EXERCISE {name}\ndef {name}(): ..." for name in ("block_scan", "transpose_tiled")]
+    cells = [markdown("# Both"), *map(code, asked)]
     with pytest.raises(BuildError, match="no heading says where transpose_tiled begins"):
         _without(cells, "## Exercise", exercise_id, lambda each: each == "block_scan")
 
@@ -155,10 +144,9 @@ def test_a_bad_line_is_one_sentence(tmp_path: Path, text: str, said: str) -> Non
     assert "\n" not in message and message.endswith((".", "?"))
 
 
-@pytest.mark.parametrize(
-    ("text", "more", "said"),
-    [('lessons = ["99"]', [], "there is no lesson '99'"), (FILE, ["--lessons", "05"], "--lessons")],
-)
+@every_case(("text", "more", "said"), [
+    ('lessons = ["99"]', [], "there is no lesson '99'"), (FILE, ["--lessons", "05"], "--lessons"),
+])  # fmt: skip
 def test_the_command_says_it_before_anything_is_made(tmp_path, capsys, text, more, said):
     (tmp_path / "course.toml").write_text(text)
     out = tmp_path / "out"
@@ -170,9 +158,8 @@ def test_the_command_says_it_before_anything_is_made(tmp_path, capsys, text, mor
 @pytest.mark.slow
 def test_its_lessons_run(tmp_path: Path) -> None:
     """As `course.py run` runs them: lesson 05 with ours for the tasks that are left out."""
-    (tmp_path / "course.toml").write_text(
-        'lessons = ["05", "07"]\ntasks = ["mirror_rows", "one_tile_product"]\n'
-    )
+    text = 'lessons = ["05", "07"]\ntasks = ["mirror_rows", "one_tile_product"]\n'
+    (tmp_path / "course.toml").write_text(text)
     out = tmp_path / "out"
     assert command.main(["--out", str(out), "--settings", str(tmp_path / "course.toml")]) == 0
     python("-m", "course_lib.cli", "run", "05", "07", cwd=out, PYTHONPATH=str(out))

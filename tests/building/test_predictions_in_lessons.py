@@ -36,11 +36,8 @@ def placed(*names):
 
 def test_a_guess_that_an_author_left_is_taken_out_with_what_it_was_told():
     once = with_placed(placed("00-writers"), "00")
-    once[1] |= {
-        "source": 'course_lib.predict("00-writers", 4)',
-        "outputs": ["All 4."],
-        "execution_count": 3,
-    }
+    guess = 'course_lib.predict("00-writers", 4)'
+    once[1] |= {"source": guess, "outputs": ["All 4."], "execution_count": 3}
     again = with_placed(once, "00")[1]
     assert source(again).endswith("...)")
     assert (again["outputs"], again["execution_count"]) == ([], None)
@@ -49,10 +46,8 @@ def test_a_guess_that_an_author_left_is_taken_out_with_what_it_was_told():
 def test_the_right_guesses_can_be_put_in():
     cells = with_placed(placed("00-writers", "00-faster"), "00")
     guesses = [source(each) for each in solved(cells) if each["cell_type"] == "code"]
-    assert guesses == [
-        'course_lib.predict("00-writers", 4.0)',
-        'course_lib.predict("00-faster", "b")',
-    ]
+    right = {"00-writers": "4.0", "00-faster": '"b"'}
+    assert guesses == [f'course_lib.predict("{name}", {guess})' for name, guess in right.items()]
 
 
 @pytest.mark.parametrize(("names", "lesson", "said"), [

@@ -103,12 +103,18 @@ def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) 
 
 @pytest.mark.workshop
 @pytest.mark.parametrize("names", RELEASES, ids=str)
-def test_what_only_instructors_and_maintainers_need_is_not_there(names: list[str]) -> None:
+def test_what_only_others_need_is_not_there_and_links_lead_somewhere(names: list[str]) -> None:
     for path in made(*names).files:
         assert not re.match(r"(solutions|tests|benchmarks|executed|\.github|\.ci|\.venv)", path)
         assert not re.match(r"course_lib/(grading|building|book)/", path)
         assert "__pycache__" not in path and path.count("..") == 0
     assert not [path for path in made("00-07").files if path.startswith("course_lib/kernels")]
+    files = made(*names).files
+    for page in [path for path in files if path.endswith(".md")]:
+        prose = re.sub(r"```.*?```", "", text(files[page]), flags=re.DOTALL)
+        for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose):
+            target = os.path.normpath(Path(page).parent / link).replace(os.sep, "/")
+            assert target in files, (page, link)
 
 
 @pytest.mark.workshop
@@ -132,25 +138,11 @@ def test_every_import_of_the_library_is_there(names: list[str]) -> None:
         if not path.endswith(".py"):
             continue
         for node in ast.walk(ast.parse(content)):
-            wanted = []
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("course_lib"):
-                wanted = [node.module or ""]
-            if isinstance(node, ast.Import):
-                wanted = [each.name for each in node.names if each.name.startswith("course_lib")]
-            for name in wanted:
+            wanted = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            wanted += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            for name in (each for each in wanted if each.startswith("course_lib")):
                 place = name.replace(".", "/")
                 assert {f"{place}.py", f"{place}/__init__.py"} & files.keys(), (path, name)
-
-
-@pytest.mark.workshop
-@pytest.mark.parametrize("names", RELEASES, ids=str)
-def test_the_links_of_its_pages_lead_somewhere(names: list[str]) -> None:
-    files = made(*names).files
-    for page in [path for path in files if path.endswith(".md")]:
-        prose = re.sub(r"```.*?```", "", text(files[page]), flags=re.DOTALL)
-        for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose):
-            target = os.path.normpath(Path(page).parent / link).replace(os.sep, "/")
-            assert target in files, (page, link)
 
 
 @pytest.mark.workshop
@@ -188,9 +180,8 @@ def small(**files: bytes) -> Release:
 
 @pytest.mark.workshop
 def test_equal_releases_are_equal_bytes() -> None:
-    first, again = (
-        make_release(open_project(REPOSITORY, chosen_lessons(["05"]))) for _ in range(2)
-    )
+    lessons = chosen_lessons(["05"])
+    first, again = (make_release(open_project(REPOSITORY, lessons)) for _ in range(2))
     assert list(again.files) == sorted(again.files)
     assert zipped(again, "course") == zipped(first, "course")
     with zipfile.ZipFile(io.BytesIO(zipped(again, "course"))) as archive:
@@ -200,7 +191,7 @@ def test_equal_releases_are_equal_bytes() -> None:
 
 
 @pytest.mark.workshop
-def test_an_earlier_release_is_replaced_and_other_files_are_not(tmp_path: Path) -> None:
+def test_an_earlier_release_is_replaced_and_what_is_none_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "course"
     write_folder(small(old=b"1"), out)
     write_folder(small(new=b"2"), out)
@@ -210,10 +201,6 @@ def test_an_earlier_release_is_replaced_and_other_files_are_not(tmp_path: Path) 
     with pytest.raises(BuildError, match="contains other files; name a new or empty folder"):
         write_folder(small(new=b"3"), out)
     assert (out / "new").read_bytes() == b"2"
-
-
-@pytest.mark.workshop
-def test_a_file_or_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(BuildError, match="is not a folder"):
         write_folder(small(), tmp_path / "file")
@@ -334,9 +321,8 @@ def placed(course: Project) -> Project:
 
 
 def git(project: Project, *words: str) -> None:
-    names = {
-        f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
+    names = {f"GIT_{who}": "x@y" for who in
+             ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")}  # fmt: skip
     command = ["git", "-C", str(project.root), *words]
     subprocess.run(command, check=True, capture_output=True, env=os.environ | names)
 
@@ -355,8 +341,12 @@ def pushed(project: Project, folder: Path) -> None:
     git(project, "remote", "set-url", "origin", f"{HOME}.git")
 
 
-def test_without_an_address_that_comes_first(course: Project) -> None:
+def test_without_an_address_that_comes_first_and_another_remote_is_told(course, placed):
     assert steps_left(course) == ["python3 course.py build --repository OWNER/NAME"]
+    git(placed, "remote", "add", "origin", "https://github.com/other/place.git")
+    assert steps_left(placed)[0] == (
+        f"git remote set-url origin {HOME}.git    (it is https://github.com/other/place.git)"
+    )
 
 
 def test_a_branch_needs_no_tag(placed: Project, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -388,22 +378,10 @@ def test_a_tag_is_made_and_pushed(placed, tmp_path_factory):
     ]  # fmt: skip
 
 
-def test_another_remote_is_told(placed: Project) -> None:
-    git(placed, "remote", "add", "origin", "https://github.com/other/place.git")
-    assert steps_left(placed)[0] == (
-        f"git remote set-url origin {HOME}.git    (it is https://github.com/other/place.git)"
-    )
-
-
-@pytest.mark.parametrize(
-    ("ref", "tag"), [("main", False), ("v1.2.3", True), ("1.0", True), ("spring", False)]
-)
-def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(placed, ref, tag):
-    project = dataclasses.replace(placed, ref=ref)
-    assert is_tag(project) == tag
-    if tag:
-        git(project, "branch", ref)
-        assert not is_tag(project)
-    elif ref != "main":
-        git(project, "tag", ref)
-        assert is_tag(project)
+def test_what_is_not_there_yet_is_a_tag_if_it_looks_like_a_version(placed):
+    assert not is_tag(dataclasses.replace(placed, ref="main"))
+    for ref, tag in ("v1.2.3", True), ("1.0", True), ("spring", False):
+        project = dataclasses.replace(placed, ref=ref)
+        assert is_tag(project) == tag
+        git(project, "branch" if tag else "tag", ref)
+        assert is_tag(project) != tag

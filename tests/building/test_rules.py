@@ -5,13 +5,7 @@ import dataclasses
 import pytest
 from every_case import every_case
 from lesson_rules.quick_checks import quiz_rules
-from lesson_rules.rules import (
-    common_rules,
-    is_empty,
-    lesson_rules,
-    solution_rules,
-    words,
-)
+from lesson_rules.rules import common_rules, is_empty, lesson_rules, solution_rules, words
 
 from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.outputs import blemishes
@@ -57,18 +51,16 @@ SETUP = 'import sys\nsys.path += [".."]\nimport course_lib\ncourse_lib.start("02
 
 def do_first(task="put_seven"):
     """A lesson whose student types: with a task, and all that one from 02 on has to have."""
-    return new(
-        [
-            markdown(HEADER, "launch", id="launch"),
-            code(SETUP, "setup", id="setup"),
-            code(f"# TASK {task}\n{TASKS[task].given}", "task", id="task"),
-            code('course_lib.predict("02-x", ...)', "predict", id="guess"),
-            code("print(3)", "break", "nbval-check-output", id="break"),
-            code("assert 1 + 2 == 3", "count", id="count"),
-            markdown("**You can now teach** how a kernel writes one number.", id="teach"),
-            markdown("**Next:** [lesson 03](03_third.ipynb)", "next", id="next"),
-        ]
-    )
+    return new([
+        markdown(HEADER, "launch", id="launch"),
+        code(SETUP, "setup", id="setup"),
+        code(f"# TASK {task}\n{TASKS[task].given}", "task", id="task"),
+        code('course_lib.predict("02-x", ...)', "predict", id="guess"),
+        code("print(3)", "break", "nbval-check-output", id="break"),
+        code("assert 1 + 2 == 3", "count", id="count"),
+        markdown("**You can now teach** how a kernel writes one number.", id="teach"),
+        markdown("**Next:** [lesson 03](03_third.ipynb)", "next", id="next"),
+    ])  # fmt: skip
 
 
 @pytest.fixture

@@ -58,18 +58,15 @@ def test_a_lesson_keeps_its_budget(counts, number):
     assert each.cells <= cells and each.questions <= questions, each
 
 
-def test_lessons_00_to_05_show_at_most_what_they_may_all_told(counts):
-    early = [each for each in counts.values() if each.lesson <= "05b"]
-    assert sum(each.cells for each in early) <= 6_500
-    assert sum(each.cells + each.questions + each.tasks for each in early) <= 11_700
-
-
-def test_every_lesson_is_counted(counts):
+def test_every_lesson_is_counted_and_the_early_ones_show_at_most_what_they_may(counts):
     assert list(counts) == [each.number for each in LESSONS]
     assert all(each.cells > 0 and each.code_lines > 0 for each in counts.values())
     text = words.table(list(counts.values()))
     total = sum(each.cells for each in counts.values())
     assert len(text.splitlines()) == 3 + len(LESSONS) and f"| all | {total} |" in text
+    early = [each for each in counts.values() if each.lesson <= "05b"]
+    assert sum(each.cells for each in early) <= 6_500
+    assert sum(each.cells + each.questions + each.tasks for each in early) <= 11_700
 
 
 PREDICTIONS = {name: each for number in lessons() for name, each in predictions(number).items()}
@@ -124,15 +121,11 @@ NUMBER = Number(
     (["Every thread does.", "x", "REVEAL", "REVEAL"], ["there 0 spoils"] * 2),
 ])  # fmt: skip
 def test_what_comes_too_early_is_quoted_with_its_place(texts, said):
-    pieces = [
-        ShownPiece(
-            "00",
-            f"there {n}",
-            "" if text == "REVEAL" else text,
-            reveals=NUMBER.id * (text == "REVEAL"),
-        )
-        for n, text in enumerate(texts)
-    ]
+    pieces = []
+    for n, text in enumerate(texts):
+        reveals = text == "REVEAL"
+        shown = "" if reveals else text
+        pieces.append(ShownPiece("00", f"there {n}", shown, reveals=NUMBER.id * reveals))
     complaints = list(spoilt(pieces, lambda name: NUMBER))
     assert len(complaints) == len(said)
     assert all(map(str.startswith, complaints, said))
@@ -141,15 +134,10 @@ def test_what_comes_too_early_is_quoted_with_its_place(texts, said):
 def test_the_order_is_the_front_page_the_titles_the_lessons_and_their_exercises(pieces):
     files = list(dict.fromkeys(each.where.split(",")[0] for each in pieces[2:]))
     assert pieces[0].where == "README.md" and pieces[1].text.startswith(LESSONS[0].title)
-    assert files == [
-        f"{folder}/{each.stem}.ipynb"
-        for each in LESSONS
-        for folder in ("notebooks", "exercises")
-        if folder == "notebooks" or each.exercises
-    ]
+    folders = [(each, ("notebooks", "exercises")[: 1 + bool(each.exercises)]) for each in LESSONS]
+    assert files == [f"{folder}/{each.stem}.ipynb" for each, some in folders for folder in some]
 
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 BIG = {"M": 1000, "N": 700, "n": 1000}  # no multiple of any tile, and all different
 # The others are stated in sentences, or in other terms.
 WITHOUT_TABLE = {"mat_add", "matmul_naive", "attention", "attention_mma"}
@@ -160,7 +148,7 @@ WITH_TABLE = [
 
 def statement_of(exercise: Exercise) -> dict[str, str]:
     """The table of its statement, by the first column."""
-    (path,) = (REPOSITORY / "solutions").glob(f"{exercise.lesson}_*.ipynb")
+    (path,) = (ROOT / "solutions").glob(f"{exercise.lesson}_*.ipynb")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     (own,) = (text for text in texts if text.startswith(f"## Exercise: `{exercise.id}`"))
@@ -191,7 +179,7 @@ def function_of(text: str) -> Callable[..., int]:
 
 def test_every_refusal_that_exercise_06_asks_for_can_change_an_answer() -> None:
     """A rule that follows from the others is no rule: nobody should have to type it."""
-    (path,) = (REPOSITORY / "solutions").glob("06_*.ipynb")
+    (path,) = (ROOT / "solutions").glob("06_*.ipynb")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     texts = ("".join(cell["source"]) for cell in cells)
     text = next(each for each in texts if each.startswith("# EXERCISE blocks_per_sm"))

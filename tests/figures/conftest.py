@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kernels_to_watch import TILED, kernel
 from known_kernels import matmul_naive as matmul_rows
 from known_kernels import matmul_strided
 from numba import cuda, float32
@@ -9,22 +10,7 @@ from numba import cuda, float32
 from course_lib.emulator import emulate
 from course_lib.wording.findings import Finding, finding
 
-TILE = 16
-
-
-def matmul_without_first_barrier(A, B, C):
-    sA = cuda.shared.array((TILE, TILE), float32)
-    sB = cuda.shared.array((TILE, TILE), float32)
-    x, y = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    acc = float32(0)
-    for t in range(A.shape[1] // TILE):
-        sA[ty, tx] = A[y, t * TILE + tx]
-        sB[ty, tx] = B[t * TILE + ty, x]
-        for k in range(TILE):
-            acc += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-    C[y, x] = acc
+matmul_without_first_barrier = kernel(TILED, ("        cuda.syncthreads()  # first\n", ""))
 
 
 def one_cell(A, B):
@@ -78,7 +64,7 @@ def ragged():
 @pytest.fixture(scope="session")
 def race():
     """The profile of a kernel that lacks its first barrier."""
-    return launch(matmul_without_first_barrier, 32, 32, 32, (TILE, TILE))
+    return launch(matmul_without_first_barrier, 32, 32, 32, (16, 16))
 
 
 @pytest.fixture(scope="session")

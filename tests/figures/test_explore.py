@@ -115,8 +115,9 @@ def test_own_kernel_line_by_line():
     assert "first 8 of 32 warps" in figure.sentence()
     assert "does not reach" in figure.sentence(place=1, warp=5)
     assert figure.state(place=1, warp=5)["number"]["text"] == "–"
-    assert figure.size_bytes < 100_000
-    assert "32 wavefronts" in figure.still.alt
+    assert figure.size_bytes < 100_000 and "32 wavefronts" in figure.still.alt
+    said = figures.explore_banks(profile, block=(4, 4)).sentence()
+    assert "Block (4, 4)" in said and "1 × 1 × 1" in said
     look_at(figure.still, height=850)  # 32 wavefronts, one below the other
 
 
@@ -137,11 +138,6 @@ def test_a_sentence_where_there_is_nothing_to_draw(given, words):
     assert words in figure.sentence() and words in figure.still.alt
     assert not figure.controls
     look_at(figure.still)
-
-
-def test_a_block_that_does_not_exist():
-    figure = figures.explore_banks(launched(transpose), block=(4, 4))
-    assert "Block (4, 4)" in figure.sentence() and "1 × 1 × 1" in figure.sentence()
 
 
 NAMES = list(PATTERNS)
@@ -239,13 +235,8 @@ def expected(which: int, lane: int) -> dict[str, list[list[tuple[int, int]]]]:
         a = [[(g, t)], [(g + 8, t)], [(g, t + 4)], [(g + 8, t + 4)]]
         return {"A": a, "B": [[(t, g)], [(t + 4, g)]], "C": c}
     halves = (0,) if which == F16 else (0, 8)
-    return {
-        "A": [
-            [(row, 2 * t + k), (row, 2 * t + 1 + k)] for k in halves for row in (g, g + 8)
-        ],
-        "B": [[(2 * t + k, g), (2 * t + 1 + k, g)] for k in halves],
-        "C": c,
-    }  # fmt: skip
+    a = [[(row, 2 * t + k), (row, 2 * t + 1 + k)] for k in halves for row in (g, g + 8)]
+    return {"A": a, "B": [[(2 * t + k, g), (2 * t + 1 + k, g)] for k in halves], "C": c}
 
 
 @pytest.mark.parametrize("which", [F16, BF16, TF32])

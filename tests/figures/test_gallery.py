@@ -34,14 +34,13 @@ POINTS = [
     Point("coalesced", 18, 1986.5, "DRAM", "published: somewhere"),
     Point("through L1", 3, None, "through L1"),
 ]
-HOLLOW = [
-    Point(f"T = {T}", T / 4, None, "requested") for T in (1, 16, 32, 128)
-]  # the last one beside the ridge's own label
+# The last one stands beside the ridge's own label.
+HOLLOW = [Point(f"T = {T}", T / 4, None, "requested") for T in (1, 16, 32, 128)]
 STAIRS = figures.Request("sA[x, x]", figures.addresses_of(range(32), range(32), 32), array="sA")
 BANKED = figures.Request("sB[x, 0]", figures.addresses_of(range(32), 0, 32), array="sB")
 WIDE = figures.Request("16 bytes a lane", figures.addresses_of(0, range(0, 128, 4), 128))
 FEW = figures.Request("three lanes", (1 << 30, (1 << 30) + 64, (1 << 30) + 4), lanes=(0, 5, 31))
-THREAD = ((1, 0), (2, 3))
+THREAD, LARGE = ((1, 0), (2, 3)), ((2, 3), (32, 32), (64, 96))
 COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
 ROW = figures.Request("along a row", figures.addresses_of(0, range(32), 4096), array="B")
 MISALIGNED = figures.Request("misaligned", figures.addresses_of(0, range(3, 35), 4096))
@@ -71,17 +70,14 @@ CLIMBED = Measurements(
 
 def climbed(count, of="product"):
     """A student's ladder with so many rungs, with the widest numbers and a time."""
-    timed = {"milliseconds": 0.123456, "gpu": "GeForce RTX 4070 Ti SUPER Laptop"}
-    return [
-        replace(each, passed=True, yours={"global_load_sectors": sectors}, **timed)
-        if place < count
-        else each
-        for place, (each, sectors) in enumerate(
-            zip(whole_ladder(of=of), itertools.cycle((262_144, 32_768, 64)))
-        )
-    ]
+    timed = {"milliseconds": 0.123456, "gpu": "GeForce RTX 4070 Ti SUPER Laptop", "passed": True}
+    rungs, counts = [*whole_ladder(of=of)], itertools.cycle((262_144, 32_768, 64))
+    for place, sectors in zip(range(min(count, len(rungs))), counts, strict=False):
+        rungs[place] = replace(rungs[place], yours={"global_load_sectors": sectors}, **timed)
+    return rungs
 
 
+WITH_PICTURE = [name for name, task in TASKS.items() if task.has_picture]
 # Every public picture, in the forms that the lessons use and at the edges of what it takes.
 GALLERY = {
     "ladder": lambda: figures.ladder(),
@@ -99,9 +95,7 @@ GALLERY = {
     "roofline_plot-measured": lambda: figures.roofline_plot(MEASURED, POINTS[:2]),
     "grid_of_threads": lambda: figures.grid_of_threads((3, 2), (4, 4), (7, 10), thread=THREAD),
     "grid_of_threads-flat": lambda: figures.grid_of_threads((3, 1), (4, 1), (1, 10)),
-    "grid_of_threads-large": lambda: figures.grid_of_threads(
-        (2, 3), (32, 32), (64, 96), x_is="row"
-    ),
+    "grid_of_threads-large": lambda: figures.grid_of_threads(*LARGE, x_is="row"),
     "grid_of_threads-missed": lambda: figures.grid_of_threads((1, 1), (4, 4), (5, 7)),
     "warp_access": lambda: figures.warp_access(COLUMN, ROW),
     "warp_access-one": lambda: figures.warp_access(MISALIGNED),
@@ -112,9 +106,7 @@ GALLERY = {
     "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
     "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
     "strips_fit": lambda: figures.strips_fit(),
-    "swizzled_rows": lambda: figures.swizzled_rows(
-        lambda row, piece: row * 64 + (piece ^ row % 8) * 8
-    ),
+    "swizzled_rows": lambda: figures.swizzled_rows(lambda r, piece: r * 64 + (piece ^ r % 8) * 8),
     "sharing": lambda: figures.sharing(),
     "sharing-largest": lambda: figures.sharing((16, 16, 16)),
     "block_tiles": lambda: figures.block_tiles((64, 96, 64), 16, block=(2, 1), step=1),
@@ -138,11 +130,7 @@ GALLERY = {
     "errors_of_formats-measured": lambda: figures.errors_of_formats(
         {"float32": {32: 1e-7}, "own": {32: 1e-3}}, {"bfloat16": {8192: 2e-3}}, measured_on="GPU"
     ),
-    **{
-        f"wanted-{name}": lambda n=name: figures.wanted(n)
-        for name, task in TASKS.items()
-        if task.has_picture
-    },
+    **{f"wanted-{name}": lambda n=name: figures.wanted(n) for name in WITH_PICTURE},
     "my_ladder": lambda: figures.my_ladder(climbed(0)),
     "my_ladder-half": lambda: figures.my_ladder(climbed(3)),
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
@@ -187,11 +175,8 @@ def from_runs(race, rows, strided, ragged):
 
 def picture_functions() -> set[str]:
     public = ((name, getattr(figures, name)) for name in figures.__all__)
-    return {
-        name
-        for name, each in public
-        if inspect.isfunction(each) and "Picture" in str(inspect.signature(each).return_annotation)
-    }
+    made = {name: inspect.signature(each) for name, each in public if inspect.isfunction(each)}
+    return {name for name, each in made.items() if "Picture" in str(each.return_annotation)}
 
 
 def test_every_picture_is_in_the_gallery():
@@ -203,12 +188,8 @@ ONE_OF_A_KIND = (
     "bytes_in_flight", "convolve", "eight_by_eight", "share_of_peak", "stage_a", "staged_bytes",
     "tl_copy",
 )  # fmt: skip
-OF_TASKS = {
-    name: [pytest.mark.slow]
-    if name in ONE_OF_A_KIND
-    else marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN)
-    for number, name in enumerate(TASKS)
-}
+OF_TASKS = {n: marks(at, fast=FAST_ONE_IN, slow=SLOW_ONE_IN) for at, n in enumerate(TASKS)}
+OF_TASKS |= {name: [pytest.mark.slow] for name in ONE_OF_A_KIND}
 # The first form of each picture is in the fast set; the others stand beside it in `--all`.
 FIRST_FORMS = {name.split("-")[0]: name for name in reversed(GALLERY)}.values()
 
@@ -240,9 +221,7 @@ def test_pictures_from_runs(race, rows, strided, ragged, write_after_read, races
         look_at(picture, is_narrow, height=1100 if name.startswith("warp_pieces") else 700)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=found) for each, found in OF_TASKS.items()]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=each) for n, each in OF_TASKS.items()])
 def test_own_runs(name):
     task = TASKS[name]
     if task.is_large and task.values is None and not isinstance(task.kind, TileKind):
@@ -286,11 +265,8 @@ def written(picture):
     """(text, extent) of everything that is written in a picture."""
     renderer = FigureCanvasAgg(picture.figure).get_renderer()
     unused = switched_off(picture.figure)
-    texts = [
-        each
-        for each in picture.figure.findobj(Text)
-        if each.get_visible() and each.get_text().strip() and id(each) not in unused
-    ]
+    texts = [each for each in picture.figure.findobj(Text) if id(each) not in unused]
+    texts = [each for each in texts if each.get_visible() and each.get_text().strip()]
     # A cell has room for three digits of that size; a fourth one, or a point, makes them smaller.
     for each in texts:
         is_number = each.get_text().replace(".", "", 1).isdigit()

@@ -101,7 +101,6 @@ def test_the_html_is_self_contained_safe_and_native(demo):
     assert not re.search(r"https?:|src=|@import|innerHTML|insertAdjacent|fetch\(|\beval\(", html)
     assert html.lower().count("</script") == 2
     assert demo.size_bytes == len(html.encode()) < 30_000
-    html = demo.html()
     assert 'type="range" min="0" max="2" step="1" value="1"' in html
     assert 'aria-label="step" aria-valuetext="1"' in html
     assert "<option selected>T4</option><option>L4</option>" in html
@@ -110,17 +109,12 @@ def test_the_html_is_self_contained_safe_and_native(demo):
     assert 'aria-label="the box &amp; more"' in html and "<title>the box &amp; more</title>" in html
 
 
-def test_a_cell_shows_the_still_first(demo, monkeypatch):
+def test_a_cell_shows_the_still_first_and_a_page_of_its_own_is_saved(demo, monkeypatch, tmp_path):
     shown = []
-    monkeypatch.setattr(
-        IPython.display, "display", lambda data, metadata=None, raw=False: shown.append(data)
-    )
+    monkeypatch.setattr(IPython.display, "display", lambda data, *_, **__: shown.append(data))
     demo._ipython_display_()
     assert "image/png" in shown[0] and "text/html" in shown[-1]
     assert shown[-1]["text/plain"] == 'Interactive figure "A demo". Controls: step; GPU.'
-
-
-def test_a_page_of_its_own(demo, tmp_path):
     assert demo.html() in demo.save(tmp_path / "demo.html").read_text(encoding="utf-8")
 
 
@@ -161,21 +155,12 @@ def test_a_mistake_is_named_when_the_figure_is_made(message):
         figure(**REFUSED[message])
 
 
-@pytest.mark.parametrize(
-    ("values", "start", "kind"), [((), 0, "slider"), (("1",), 1, "slider"), (("1",), 0, "dial")]
-)
-def test_a_control_that_cannot_be_is_refused(values, start, kind):
-    with pytest.raises(ValueError):
-        Control("step", "step", values, start, kind)
-
-
-def test_two_elements_of_one_name_are_refused():
-    drawing = scene()
+def test_controls_names_and_positions_that_cannot_be_are_refused(demo):
+    for values, start, kind in ((), 0, "slider"), (("1",), 1, "slider"), (("1",), 0, "dial"):
+        with pytest.raises(ValueError):
+            Control("step", "step", values, start, kind)
     with pytest.raises(ValueError, match="'box'"):
-        drawing.circle(1, 1, 1, name="box")
-
-
-def test_positions_that_do_not_exist_are_refused(demo):
+        scene().circle(1, 1, 1, name="box")
     for positions in ({"step": 3}, {"stpe": 0}, {"step": -1}):
         with pytest.raises(ValueError):
             demo.state(**positions)

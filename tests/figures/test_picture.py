@@ -32,11 +32,11 @@ from course_lib.wording.findings import finding
 def shown(monkeypatch):
     """What was displayed: (data, metadata) of each output."""
     outputs = []
-    monkeypatch.setattr(
-        IPython.display,
-        "display",
-        lambda data, metadata=None, raw=False: outputs.append((data, metadata)) if raw else None,
-    )
+
+    def display(data, metadata=None, raw=False):
+        outputs.extend([(data, metadata)] if raw else [])
+
+    monkeypatch.setattr(IPython.display, "display", display)
     return outputs
 
 
@@ -61,27 +61,20 @@ def test_any_figure_can_be_shown_but_not_without_words(shown):
     assert any("text/html" in data for data, _ in shown)
 
 
-def test_a_picture_is_the_same_whatever_the_notebook_has_set():
+def test_a_picture_is_the_same_whatever_is_set_and_says_nothing_of_when_it_was_made(tmp_path):
     plain = figures.roofline_plot("T4").png()
     wild = {"font.size": 30, "axes.facecolor": "red", "lines.linewidth": 9, "savefig.dpi": 20}
     with matplotlib.rc_context(wild):
         assert figures.roofline_plot("T4").png() == plain
-
-
-def test_the_file_says_nothing_of_when_or_by_what_it_was_made(tmp_path):
     path = figures.ladder().save(tmp_path / "ladder.png")
     png = path.read_bytes()
-    assert png == figures.ladder().png()
-    assert b"Software" not in png
-    assert b"tIME" not in png
+    assert png == figures.ladder().png() and b"Software" not in png and b"tIME" not in png
 
 
 @pytest.mark.slow
 def test_drawing_needs_no_pyplot():
-    code = (
-        "import sys, course_lib.figures as f; f.ladder().png(); print('pyplot' in str(sys.modules))"
-    )
-    assert python("-c", code).stdout.strip() == "False"
+    code = "import sys, course_lib.figures as f; f.ladder().png()\n"
+    assert python("-c", f"{code}print('pyplot' in str(sys.modules))").stdout.strip() == "False"
 
 
 @pytest.mark.parametrize(
@@ -94,10 +87,13 @@ def test_short_bytes(count, text):
 ROOT = Path(__file__).parents[2]
 
 
-def test_pictures_are_written_where_they_belong(tmp_path):
+def test_pictures_are_written_where_they_belong_and_markdown_carries_the_words(tmp_path):
     paths = write_stored(tmp_path)
     assert [path.relative_to(tmp_path).as_posix() for path in paths] == list(STORED)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
+    line = markdown("docs/images/ladder.png")
+    assert line.startswith("![The ladder of kernels from slow to fast")
+    assert line.endswith("](docs/images/ladder.png)")
 
 
 @pytest.mark.workshop
@@ -106,12 +102,6 @@ def test_the_stored_picture_is_not_of_yesterday(name):
     # Bytes differ between versions of matplotlib; width and height do not.
     size_of = slice(16, 24)
     assert (ROOT / name).read_bytes()[size_of] == STORED[name]().png()[size_of]
-
-
-def test_markdown_carries_the_words():
-    line = markdown("docs/images/ladder.png")
-    assert line.startswith("![The ladder of kernels from slow to fast")
-    assert line.endswith("](docs/images/ladder.png)")
 
 
 def steps(passed: int, of: str = "product") -> list[OwnRung]:
@@ -129,11 +119,6 @@ def test_a_ladder_that_nobody_has_climbed_is_a_short_picture() -> None:
     assert "not counted" not in shown and "1,234" not in shown
 
 
-def lines_of(picture):
-    (axes,) = picture.figure.axes
-    return {line.get_gid(): line for line in axes.lines if line.get_gid()}
-
-
 def labels_of(picture):
     (axes,) = picture.figure.axes
     return {each.get_text(): each.xy for each in axes.texts}
@@ -142,27 +127,20 @@ def labels_of(picture):
 @pytest.mark.parametrize("gpu", ["H100", "H200", "B200", "A6000"])
 def test_each_roof_stands_at_its_height_and_each_ridge_below_its_corner(gpu):
     row, labels = device(gpu), labels_of(figures.roofs_of_formats(gpu))
-    for name, tera in (
-        ("float32", row.fp32_tflops),
-        ("TF32", row.tf32_tflops),
-        ("16 bits", row.fp16_tflops),
-    ):
+    rates = {"float32": row.fp32_tflops, "TF32": row.tf32_tflops, "16 bits": row.fp16_tflops}
+    for name, tera in rates.items():
         assert labels[f"{name} {tera:,.1f} TFLOP/s"][1] == tera * 1000
         ridge = tera * 1000 / row.dram_gb_per_s
         assert labels[f"{ridge:.0f}"][0] == pytest.approx(ridge)
 
 
 def test_the_labels_of_equally_fast_kernels_stand_apart():
-    points = [
-        Point(f"rung {tera}", 85, 1000.0 * tera, "requested") for tera in (748, 431, 778, 694)
-    ]
+    fast = (748, 431, 778, 694)
+    points = [Point(f"rung {tera}", 85, 1000.0 * tera, "requested") for tera in fast]
     picture = figures.roofs_of_formats("H200", points)
-    canvas = FigureCanvasAgg(picture.figure)
-    boxes = [
-        text.get_window_extent(canvas.get_renderer())
-        for text in picture.figure.axes[0].texts
-        if text.get_text().startswith("rung")
-    ]
+    renderer = FigureCanvasAgg(picture.figure).get_renderer()
+    rungs = (t for t in picture.figure.axes[0].texts if t.get_text().startswith("rung"))
+    boxes = [text.get_window_extent(renderer) for text in rungs]
     assert len(boxes) == 4
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
@@ -190,11 +168,8 @@ def test_a_still_knows_every_class_that_a_page_knows() -> None:
 def bars_of(picture):
     """Name -> width of every bar that has a name."""
     (axes,) = picture.figure.axes
-    return {
-        bar.get_label(): bar.get_width()
-        for bar in axes.patches
-        if bar.get_label() and not bar.get_label().startswith("_")
-    }
+    named = (bar for bar in axes.patches if bar.get_label() and bar.get_label()[0] != "_")
+    return {bar.get_label(): bar.get_width() for bar in named}
 
 
 def words_of(picture):
@@ -205,7 +180,7 @@ def words_of(picture):
     return "\n".join(each.get_text() for each in texts)
 
 
-def test_bars_of_the_ladder_are_shares_of_cublas():
+def test_bars_of_the_ladder_are_shares_of_cublas_and_one_rung_is_lit_or_none():
     picture = figures.ladder("tiled")
     bars = bars_of(picture)
     longest = bars["warp_tiled"] / 0.9368
@@ -214,9 +189,6 @@ def test_bars_of_the_ladder_are_shares_of_cublas():
     assert "309 (1.3%)" in picture.alt
     assert "×6.4" in words_of(picture)
     assert "not measured by us" in words_of(picture)
-
-
-def test_one_rung_is_lit_or_none():
     assert words_of(figures.ladder("coalesced")).count("◀") == 1
     assert words_of(figures.ladder()).count("◀") == 0
     with pytest.raises(ValueError, match="No rung 'tilde'"):
@@ -255,20 +227,15 @@ def dots_of(picture):
 
 
 def test_dots_stand_where_they_were_measured_or_hollow_on_the_roof():
-    picture = figures.roofline_plot(
-        "A6000",
-        [
-            Point("coalesced", 0.25, 1986.5, "requested", "published"),
-            Point("DRAM bytes", 18, 1986.5, "DRAM", "published"),
-            Point("naive", 0.25, None, "requested"),
-            Point("beyond the ridge", 100, None, "through L1"),
-        ],
-    )
+    points = {
+        Point("coalesced", 0.25, 1986.5, "requested", "published"): (0.25, 1986.5, "o", True),
+        Point("DRAM bytes", 18, 1986.5, "DRAM", "published"): (18, 1986.5, "D", True),
+        Point("naive", 0.25, None, "requested"): (0.25, 192, "o", False),
+        Point("beyond the ridge", 100, None, "through L1"): (100, 38_700, "s", False),
+    }
+    picture = figures.roofline_plot("A6000", list(points))
     dots = dots_of(picture)
-    assert dots["coalesced"] == (0.25, 1986.5, "o", True)
-    assert dots["DRAM bytes"] == (18, 1986.5, "D", True)
-    assert dots["naive"] == (0.25, 192, "o", False)
-    assert dots["beyond the ridge"] == (100, 38_700, "s", False)
+    assert all(dots[point.label] == dot for point, dot in points.items())
     assert "50.4 FLOP per byte" in picture.alt
 
 
@@ -283,7 +250,7 @@ def test_threads_out_of_range_are_counted():
     assert "[3, 3] is outside" in words_of(outside)
 
 
-def test_requests_come_out_of_a_launch(strided, rows):
+def test_requests_come_out_of_a_launch_and_what_is_not_traced_is_named(strided, rows):
     down, along = figures.request_of(strided, "A"), figures.request_of(rows, "B")
     assert len(down.footprint().sectors) == 32
     assert len(along.footprint().sectors) == 4
@@ -293,9 +260,6 @@ def test_requests_come_out_of_a_launch(strided, rows):
     # Row 3 of A, k = 5, in a matrix 8 wide.
     base = int(figures.request_of(rows, "A").addresses[0])
     assert int(broadcast.addresses[0]) - base == (3 * 8 + 5) * 4
-
-
-def test_what_is_not_in_the_trace_is_named(rows):
     assert len(figures.request_of(rows, "C", kind="store").footprint().sectors) == 4
     with pytest.raises(ValueError, match="no load number 8 of A"):
         figures.request_of(rows, "A", occurrence=8)
@@ -305,7 +269,7 @@ def test_what_is_not_in_the_trace_is_named(rows):
         figures.warp_access()
 
 
-def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
+def test_each_element_is_loaded_as_often_as_it_feeds_an_output(ragged):
     counts = element_counts(ragged)
     assert (counts["A"] == 5).all() and counts["A"].shape == (3, 7)
     assert (counts["B"] == 3).all() and counts["B"].shape == (7, 5)
@@ -314,9 +278,6 @@ def test_every_element_of_a_is_loaded_once_per_column_of_c(ragged):
     assert "A, 3 by 7: each loaded 5 times, 105 loaded in all" in alt
     alt = figures.matrix_reads(ragged, kind="store").alt
     assert "C, 3 by 5: each stored once" in alt and "A," not in alt
-
-
-def test_a_value_of_a_feeds_a_row():
     assert "all 4 outputs in row 0 of C" in figures.sharing().alt
     assert "all 8 outputs in row 0 of C" in figures.sharing((5, 8, 6)).alt
     with pytest.raises(ValueError, match="too long"):
@@ -342,22 +303,14 @@ def test_line_counters_are_those_of_the_profile(race):
     names = ("global_load_sectors", "shared_load_wavefronts", "flops")
     bars = bars_of(figures.line_counters(race, names))
     for name in names:
-        drawn = {
-            int(label.split("line ")[1]): width
-            for label, width in bars.items()
-            if label.startswith(f"{name},")
-        }
-        counted = {
-            number: getattr(counters, name)
-            for number, counters in race.lines.items()
-            if getattr(counters, name)
-        }
-        assert drawn.keys() == counted.keys()
-        longest = max(counted, key=counted.get)
-        for number, value in counted.items():
-            assert drawn[number] / drawn[longest] == pytest.approx(
-                value / counted[longest], rel=0.01
-            )
+        own = [label for label in bars if label.startswith(f"{name},")]
+        drawn = {int(label.split("line ")[1]): bars[label] for label in own}
+        counted = {number: getattr(counters, name) for number, counters in race.lines.items()}
+        counted = {number: value for number, value in counted.items() if value}
+        most = max(counted.values())
+        widest = max(drawn.values())
+        shares = {number: width / widest for number, width in drawn.items()}
+        assert shares == pytest.approx({n: value / most for n, value in counted.items()}, rel=0.01)
 
 
 def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():
@@ -366,33 +319,22 @@ def test_only_the_kernel_is_shown_of_a_cell_that_holds_more():
         '    """Copy.\n\n    More words.\n    """\n    i = cuda.grid(1)\n\n    B[i] = A[i]\n\n\n'
         "copy[1, 32](A, B)\n"
     )
-    profile = SimpleNamespace(
-        source=source, first_line=1, kernel_name="copy", lines={12: SimpleNamespace(flops=7)}
-    )
+    lines = {12: SimpleNamespace(flops=7)}
+    profile = SimpleNamespace(source=source, first_line=1, kernel_name="copy", lines=lines)
     words = words_of(figures.line_counters(profile, ("flops",)))
-    assert "B[i] = A[i]" in words
-    assert "@cuda.jit" in words
-    assert "More words" not in words
-    assert "TILE" not in words
-    assert "copy[1, 32]" not in words
-    assert "\n12\n" in words
+    assert "B[i] = A[i]" in words and "@cuda.jit" in words and "\n12\n" in words
+    assert not any(left_out in words for left_out in ("More words", "TILE", "copy[1, 32]"))
 
 
 def test_the_needed_order_is_the_programs_and_the_feared_one_its_reverse(race):
     found = next(each for each in race.findings if each.code == "race-read-after-write")
     picture = figures.barrier_timeline(found, race)
     writer, reader = found.threads[0][:2], found.threads[1][:2]
-    assert (
-        f"thread {reader} reads it at line {found.line} before thread {writer} writes it at "
-        f"line {found.other_line}"
-    ) in picture.alt
-    words = words_of(picture)
-    assert "acc += sA[ty, k] * sB[k, tx]" in words
-    assert "cuda.syncthreads()" in words
-    assert "warp 0" in words
-
-
-def test_other_findings_are_no_race():
+    said = f"thread {reader} reads it at line {found.line} before thread {writer} writes it at "
+    assert f"{said}line {found.other_line}" in picture.alt
+    written = words_of(picture)
+    drawn = ("total += sA[ty, k] * sB[k, tx]", "cuda.syncthreads()", "warp 0")
+    assert all(words in written for words in drawn)
     other = finding("barrier-divergence", "told elsewhere", 5, threads=((0, 0, 0), (1, 0, 0)))
     with pytest.raises(ValueError, match="not a race"):
         figures.barrier_timeline(other)
@@ -405,11 +347,9 @@ def test_what_no_barrier_can_mend_is_not_told_to_take_one(races):
     assert "cuda.syncthreads()" in two_lines.alt
     for picture in (one_line, blocks_write, blocks_read):
         assert "syncthreads" not in picture.alt + words_of(picture)
-    assert "atomic" in one_line.alt
-    assert "atomic" in blocks_write.alt
-    assert "two launches" in blocks_read.alt
-    assert "block (1, 0) reads it" in blocks_read.alt
-    assert "before block (0, 0) writes it" in blocks_read.alt
+    assert "atomic" in one_line.alt and "atomic" in blocks_write.alt
+    for words in ("two launches", "block (1, 0) reads it", "before block (0, 0) writes it"):
+        assert words in blocks_read.alt
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 8, 32, 33])
@@ -446,8 +386,7 @@ def test_the_climb_gives_every_measured_rung_its_reason_and_its_limit():
         assert step.why in words and step.binds.replace("`", "") in words
     gains = [f"× {after.tflops / before.tflops:.2f}" for before, after in pairwise(steps)]
     assert measured.label in words and all(gain in words for gain in gains)
-    shown = {step.name for step in ladders.steps(measured)}
-    other_formats = {"tensor_core_f16", "tensor_core_tf32"}
-    other_ways = {"tma_bf16"}  # of `tma`, as the `_while` rungs are of theirs
+    # Other formats, and another way of `tma`, as the `_while` rungs are of theirs.
+    others = {"tensor_core_f16", "tensor_core_tf32", "tma_bf16"}
     rungs = {each.name.removesuffix("_while") for each in measured.entries if each.kind == "rung"}
-    assert rungs - other_formats - other_ways == shown
+    assert rungs - others == {step.name for step in steps}

@@ -97,14 +97,11 @@ def test_a_row_holds_one_tile_at_a_time_and_products_run_one_after_the_other(pla
         assert all(first.end <= second.begin for first, second in pairwise(in_time))
 
 
-def test_the_sentence_names_what_happens_beside_each_other():
+def test_the_sentences_name_what_happens_beside_each_other_and_who_waits():
     figure = figures.explore_double_buffer()
     assert "tile 0 is multiplied; tile 1 is on its way" in figure.sentence(way=1, tick=4)
     assert "nothing is multiplied" in figure.sentence(way=0, tick=6)
     assert "all is done" in figure.sentence(way=2, tick=11)
-
-
-def test_the_sentence_says_who_waits_for_what():
     figure = figures.explore_ring()
     said = figure.sentence(stages=1, tick=5)
     assert "wait until stage 0 is full; the producer waits until stage 0 is empty" in said
@@ -125,23 +122,15 @@ def test_pieces_lie_where_the_function_says():
     )
     in_order = figures.swizzled_rows(lambda row, piece: row * 64 + piece * 8)
     assert "in 1 different place" in in_order.alt and "8 wavefronts" in in_order.alt
+    with pytest.raises(ValueError, match="share a place"):
+        figures.swizzled_rows(lambda row, piece: row * 64)
+    with pytest.raises(ValueError, match="outside"):
+        figures.swizzled_rows(lambda row, piece: (row + 1) * 64 + piece * 8)
 
 
-@pytest.mark.parametrize(("piece_at", "said"), [
-    (lambda row, piece: row * 64, "share a place"),
-    (lambda row, piece: (row + 1) * 64 + piece * 8, "outside"),
-])  # fmt: skip
-def test_pieces_that_do_not_fit_are_refused(piece_at, said):
-    with pytest.raises(ValueError, match=said):
-        figures.swizzled_rows(piece_at)
-
-
-def test_of_a_product_the_picture_follows_the_reference():
-    """`mma` carries numbers from lane to lane, so a trace would lead to the wrong elements."""
+def test_a_product_follows_the_reference_and_64_bits_are_told_in_hexadecimal():
+    # `mma` carries numbers from lane to lane, so a trace would lead to the wrong elements.
     assert "comes from row 5 of A and column 2 of B" in figures.wanted("one_mma").alt
-
-
-def test_numbers_of_64_bits_are_told_in_hexadecimal():
     alt = figures.own_run("descriptor", ours("descriptor")).alt
     assert "0x4000_0040_0001_0000" in alt and "0x4000_0040_0001_0001" in alt
     assert "(16384, 8192, 1024) should be 0x4000_0040_0200_0400" in figures.wanted("descriptor").alt
@@ -196,13 +185,8 @@ def test_old_weights_shrink_before_new_ones_are_added():
     assert totals == pytest.approx(expected, abs=6e-4)
     assert "shrinks by exp(3.000 − 5.000) = 0.135" in figure.sentence(at=4)
     assert "top stays 5.000" in figure.sentence(at=6)
-    kept, mixed = kept_and_mixed()
-    alt = watch_online_softmax(SCORES, kept, mixed).still.alt
+    alt = figure.still.alt
     assert alt.count("factor ") >= 3 and "tile 1: top 5.000, factor 0.135" in alt
-
-
-@pytest.mark.parametrize("tiles", [0, 4, 9])
-def test_arrays_that_do_not_belong_together_are_refused(tiles):
-    kept, _ = kept_and_mixed()
-    with pytest.raises(ValueError, match="do not make up"):
-        watch_online_softmax(SCORES, kept, np.zeros((tiles, 4)))
+    for tiles in (0, 4, 9):
+        with pytest.raises(ValueError, match="do not make up"):
+            watch_online_softmax(SCORES, kept, np.zeros((tiles, 4)))

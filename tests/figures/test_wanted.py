@@ -169,11 +169,8 @@ KINDS = {(known(each), len(each.parameters)): each for each in LAUNCHED}.values(
 @every_case("task", KINDS, ids=lambda each: each.id)
 def test_the_picture_promises_no_zeros_that_the_judge_does_not_give(task: Task) -> None:
     """What stands below its title is what `C[row, column] +=` may count on."""
-    (subtitle,) = (
-        each.get_text()
-        for each in figures.wanted(task.id).figure.findobj(Text)
-        if "before the launch" in each.get_text()
-    )
+    texts = [each.get_text() for each in figures.wanted(task.id).figure.findobj(Text)]
+    (subtitle,) = (each for each in texts if "before the launch" in each)
     assert subtitle.endswith(f"{task.output} {known(task)}")
 
 
@@ -204,16 +201,13 @@ def squares(stride, offset):
     return stride * stride + offset + 0.5
 
 
-def test_of_a_plain_function_its_own_values_are_drawn_right_or_not() -> None:
+def test_of_a_plain_function_its_own_values_are_drawn_and_every_task_has_a_picture() -> None:
     picture = figures.own_run("sectors", squares)
     assert "offset 4: 4.5 at 0, 8.5 at 2, 20.5 at 4" in picture.alt
     written = [each.get_text() for each in picture.figure.axes[0].texts]
     for offset in (0, 1, 4, 8):
         assert f"{3 * 3 + offset + 0.5:.3g}" in written
-
-
-def test_every_task_has_a_picture_of_what_the_students_own_did() -> None:
-    """Kernels by their launch; plain functions by the calls that their task chooses."""
+    # Kernels by their launch; plain functions by the calls that their task chooses.
     for task in TASKS.values():
         launched = task.kind.is_launched or isinstance(task.kind, TileKind)
         assert launched == (task.values is None), task.id
@@ -228,14 +222,11 @@ def test_values_that_are_no_numbers_are_not_drawn(text: str) -> None:
         figures.own_run("sectors", function)
 
 
-def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
+def test_threads_that_write_nothing_are_counted_and_who_loads_the_same_is_said() -> None:
     picture = figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
     assert hatched(picture) == 4
     assert "4 threads write nothing" in picture.alt
     assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
-
-
-def test_who_loads_the_same_element_is_shown_and_said() -> None:
     picture = figures.own_run("column_plus_row", answer_of("column_plus_row"))
     assert "wrote out[2, 4] from a[2] and b[4] (yellow: who loads one of them)." in picture.alt
     alone = figures.own_run("double_matrix", answer_of("double_matrix"))
@@ -293,10 +284,9 @@ def test_the_sectors_that_the_first_warp_touches(body, told, monkeypatch):
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoPicture, match="cannot be read"):
         figures.own_run("sectors", len)
+    unknown = kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")
     with pytest.raises(NoPicture, match="does not run"):
-        figures.own_run(
-            "put_seven", kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")
-        )
+        figures.own_run("put_seven", unknown)
     huge = replace(TASKS["add_ten_guarded"], shapes=("13000", "13000"))
     monkeypatch.setattr(student_run, "TASKS", {"add_ten_guarded": huge})
     with pytest.raises(NoPicture, match="too many"):

@@ -23,13 +23,9 @@ def positions(figure: Interactive) -> range:
 
 def lit_chips(figure: Interactive) -> list[str]:
     chips = ("load", "barrier1", "multiply", "barrier2", "store")
-    return [
-        next(
-            (chip for chip in chips if figure.state(at=at).get(chip, {}).get("class") == "lit"),
-            "start",
-        )
-        for at in positions(figure)
-    ]
+    states = [figure.state(at=at) for at in positions(figure)]
+    lit = [[chip for chip in chips if each.get(chip, {}).get("class") == "lit"] for each in states]
+    return [each[0] if each else "start" for each in lit]
 
 
 def test_the_toy_of_lesson_04_number_by_number() -> None:
@@ -54,12 +50,8 @@ def test_a_missing_barrier_is_seen_and_said() -> None:
 
 
 def test_wrong_totals_are_marked_where_they_are() -> None:
-    forgetful = kernel(
-        TILED,
-        ("    total = float32(0)\n", ""),
-        ("        sA[ty, tx]", "        total = float32(0)\n        sA[ty, tx]"),
-    )
-    figure = step_through_k(forgetful)
+    again = ("        sA[ty, tx]", "        total = float32(0)\n        sA[ty, tx]")
+    figure = step_through_k(kernel(TILED, ("    total = float32(0)\n", ""), again))
     last = positions(figure)[-1]
     assert str(text_of(figure, "tC0.0", last)).startswith("✗")
     assert "Not as in A @ B: 4 elements" in figure.sentence(at=last)
@@ -88,11 +80,14 @@ def told(figure: Interactive, barriers: int, order: int) -> list[str]:
     return [figure.sentence(barriers=barriers, order=order, at=at) for at in range(last)]
 
 
-def test_with_both_barriers_no_order_goes_wrong(ours: Interactive) -> None:
+def test_with_both_barriers_no_order_goes_wrong_and_the_still_shows_both_races(ours):
     for order in range(4):
         everything = " ".join(told(ours, BOTH, order))
         assert "✗" not in everything and "every element of C is right" in everything
         assert "finds no race" in everything
+    assert "reads sB[0, 0] at line 15, perhaps before" in ours.still.alt
+    assert "overwrites sB[0, 0] at line 12, perhaps before" in ours.still.alt
+    assert ours.size_bytes < 100_000
 
 
 def test_without_the_first_a_warp_reads_what_another_has_not_written(ours: Interactive) -> None:
@@ -101,9 +96,8 @@ def test_without_the_first_a_warp_reads_what_another_has_not_written(ours: Inter
     assert "thread (0, 0) of warp 0 reads sB[4, 0]" in second
     assert "nothing defined (NaN) instead of" in second
     assert "thread (0, 4) of warp 1 writes that cell only later" in second
-    assert (
-        "32 of 64 elements of C are wrong, 32 of them NaN" in told(ours, NO_FIRST, ONE_BY_ONE)[-1]
-    )
+    end = told(ours, NO_FIRST, ONE_BY_ONE)[-1]
+    assert "32 of 64 elements of C are wrong, 32 of them NaN" in end
     state = ours.state(barriers=NO_FIRST, order=ONE_BY_ONE, at=2)
     assert state["tbox1.0"]["text"] == "✗ mult" and state["whytext"]["text"] == "written too late"
 
@@ -113,12 +107,6 @@ def test_in_step_the_numbers_are_right_and_it_is_a_race_all_the_same(ours: Inter
         sentences = told(ours, barriers, IN_STEP)
         assert not any("✗" in each for each in sentences)
         assert "right. But only this time. In every order, the emulator reports" in sentences[-1]
-
-
-def test_the_still_shows_both_races_and_the_file_is_small(ours: Interactive) -> None:
-    assert "reads sB[0, 0] at line 15, perhaps before" in ours.still.alt
-    assert "overwrites sB[0, 0] at line 12, perhaps before" in ours.still.alt
-    assert ours.size_bytes < 100_000
 
 
 OWN_CELLS = """
@@ -163,28 +151,26 @@ def owned(figure: Interactive, block: int, thread: int) -> object:
     return figure.state(block=block, thread=thread)["mine"]["text"]
 
 
-def test_each_thread_of_a_ragged_grid() -> None:
+def test_each_thread_of_a_ragged_grid_and_one_that_owns_several() -> None:
     figure = who_owns_what((20, 20), (8, 8))
     for block, (bx, by) in enumerate((x, y) for y in range(3) for x in range(3)):
         for thread in (0, 9, 63):
             row, column = by * 8 + thread // 8, bx * 8 + thread % 8
-            inside = row < 20 and column < 20
-            assert owned(figure, block, thread) == (
-                f"owns C[{row}, {column}]" if inside else "writes nothing"
-            )
+            owns = f"owns C[{row}, {column}]" if max(row, column) < 20 else "writes nothing"
+            assert owned(figure, block, thread) == owns
     assert figure.state(block=8)["seat63"]["class"] == "hatch"
     assert "lane 31 of warp 0" in figure.sentence(thread=31)
     assert "176 write nothing" in figure.html()
     assert figure.size_bytes < 100_000
+    pairs = kernel(PLAIN, ("        C[row, col] = total", "        C[row, col] = C[0, 0] = total"))
+    figure = who_owns_what((4, 4), (2, 2), kernel=pairs)
+    assert "2 elements" in figure.sentence(block=3, thread=3)
 
 
-def test_a_block_of_a_tiled_kernel_shares_the_loading() -> None:
+def test_blocks_that_load_together_and_in_one_dimension() -> None:
     figure = who_owns_what((16, 16), tile=8, kernel=kernel())
     assert owned(figure, 0, 10) == "owns C[1, 2]"
     assert "loads 2 elements of A and 2 of B itself, of the 16" in figure.sentence()
-
-
-def test_one_dimensional_blocks() -> None:
     figure = who_owns_what((6, 20), 64, kernel=kernel(PLAIN, IN_ONE_ROW), grid=2)
     assert owned(figure, 1, 1) == "owns C[3, 5]"
     assert "not the mapping of cuda.grid(2)" in figure.sentence()
@@ -209,12 +195,6 @@ def test_what_is_not_missing_is_not_counted() -> None:
     assert "every element is written" in rows.still.alt
     for figure in (whole, rows):
         assert "0 element" not in figure.html() and "0 by" not in figure.still.alt
-
-
-def test_a_thread_may_own_several_elements() -> None:
-    pairs = kernel(PLAIN, ("        C[row, col] = total", "        C[row, col] = C[0, 0] = total"))
-    figure = who_owns_what((4, 4), (2, 2), kernel=pairs)
-    assert "2 elements" in figure.sentence(block=3, thread=3)
 
 
 def test_the_largest_that_is_allowed_stays_small_enough() -> None:

@@ -1,6 +1,8 @@
 """Grading without kernels and child processes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from grading_helpers import Desk, judge_here, look_at, threads
@@ -31,3 +33,14 @@ def desk(tmp_path, monkeypatch, capsys, caplog):
     """An instructor's folder, as the working folder."""
     monkeypatch.chdir(tmp_path)
     return Desk(tmp_path, capsys, caplog)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Any]:
+    """A Dask cluster of two processes."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        host="127.0.0.1", local_directory=str(tmp_path / "dask"),
+    ) as made:  # fmt: skip
+        yield made

@@ -28,17 +28,10 @@ UNBOUNDED = RIGHT.replace("y < C.shape[0]", "y <= C.shape[0]")
 
 def notebook(*cells: str) -> str:
     """A notebook of code cells, as a student hands it in."""
-    return json.dumps(
-        {
-            "cells": [
-                {"cell_type": "code", "metadata": {}, "source": cell, "outputs": []}
-                for cell in ("from numba import cuda", *cells)
-            ],
-            "metadata": {},
-            "nbformat": 4,
-            "nbformat_minor": 5,
-        }
-    )
+    sources = ("from numba import cuda", *cells)
+    cell = {"cell_type": "code", "metadata": {}, "outputs": []}
+    made = [{**cell, "source": source} for source in sources]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def write_class(folder: Path, answers: Mapping[str, str]) -> Path:
@@ -59,12 +52,10 @@ def threads(width: int = 2) -> Workplace:
 def judge_here(job: str) -> str:
     """`worker.run_batch` without nbval: no kernel, no child process."""
     batch = Batch.from_json(job)
-    judgements = {
-        item.key: batches.judge(
-            item.exercise, item.text, batch.seed, batch.tasks[item.exercise].context
-        )
-        for item in batch.items
-    }
+    judgements = {}
+    for item in batch.items:
+        context = batch.tasks[item.exercise].context
+        judgements[item.key] = batches.judge(item.exercise, item.text, batch.seed, context)
     return BatchResult(judgements).to_json()
 
 

@@ -51,24 +51,15 @@ def handed_in(*files: Iterable[tuple[CellKind, str]]) -> Submission:
     """A submission of these notebooks, each a list of cells."""
     read = []
     for number, cells in enumerate(files, start=1):
-        numbered = enumerate(cells, start=1)
-        label = f"notebook-{number}.ipynb"
-        read.append(
-            SubmittedFile(
-                label, tuple(TextCell(kind, text, place) for place, (kind, text) in numbered)
-            )
-        )
+        numbered = [TextCell(*each, place) for place, each in enumerate(cells, start=1)]
+        read.append(SubmittedFile(f"notebook-{number}.ipynb", tuple(numbered)))
     return Submission("s12", "s12", tuple(read))
 
 
 def saved(cells: Iterable[tuple[str, str]], **extra: Any) -> bytes:
     """A notebook file of format 4."""
-    notebook = {
-        "cells": [{"cell_type": kind, "metadata": {}, "source": text} for kind, text in cells],
-        "metadata": {},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+    made = [{"cell_type": kind, "metadata": {}, "source": text} for kind, text in cells]
+    notebook = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(notebook | extra).encode()
 
 
@@ -80,10 +71,9 @@ def as_colab_saves(notebook: dict[str, Any]) -> bytes:
         metadata["outputId"] = "0f2a"
         changed = {"cell_type": cell["cell_type"], "metadata": metadata, "source": cell["source"]}
         if cell["cell_type"] == "code":
+            printed = {"name": "stdout", "text": ["# EXERCISE matmul_tiled\n"]}
             changed["execution_count"] = number
-            changed["outputs"] = [
-                {"output_type": "stream", "name": "stdout", "text": ["# EXERCISE matmul_tiled\n"]}
-            ]
+            changed["outputs"] = [{"output_type": "stream", **printed}]
         cells.append(changed)
     metadata = {"colab": {"provenance": [], "gpuType": "T4"}, "accelerator": "GPU"}
     saved = {"nbformat": 4, "nbformat_minor": 0, "metadata": metadata, "cells": cells}
@@ -94,12 +84,9 @@ def as_vscode_saves(notebook: dict[str, Any]) -> bytes:
     """Sources as one string, languages in the metadata, outputs with several types of data."""
     cells = []
     for cell in notebook["cells"]:
-        changed = {
-            "cell_type": cell["cell_type"],
-            "id": cell["id"],
-            "metadata": {"vscode": {"languageId": "python"}},
-            "source": "".join(cell["source"]),
-        }
+        changed = {key: cell[key] for key in ("cell_type", "id")}
+        changed["metadata"] = {"vscode": {"languageId": "python"}}
+        changed["source"] = "".join(cell["source"])
         if cell["cell_type"] == "code":
             data = {"text/plain": ["<Figure>"], "image/png": "iVBORw0KGgo="}
             changed["execution_count"] = 7

@@ -125,9 +125,8 @@ def test_a_notebook_with_the_marker_goes_before_one_without():
     submission = handed_in([code(TILED)], scratch)
     (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
     assert answer.file == "notebook-1.ipynb"
-    (answer,) = find_answers(
-        handed_in([code(tasks()["matmul_tiled"].stub)], scratch), ["matmul_tiled"]
-    )
+    submission = handed_in([code(tasks()["matmul_tiled"].stub)], scratch)
+    (answer,) = find_answers(submission, ["matmul_tiled"])
     assert answer.file == "notebook-2.ipynb"
 
 
@@ -253,14 +252,11 @@ def test_what_python_does_not_run_is_left_out_and_lines_stay(written, read, note
     assert answer.text == read and noted in said(answer)
 
 
-def test_an_answer_without_its_marker_and_a_colon_is_recognised():
+def test_an_answer_without_its_marker_and_a_colon_is_recognised_and_a_pasted_indent():
     submission = handed_in([code("@cuda.jit\ndef mat_add(A, B, C)\n    C[0, 0] = A[0, 0]\n")])
     assert recognised_exercises(submission) == ("mat_add",)
     (answer,) = find_answers(submission, ["mat_add"], None)
     assert answer.text and not answer.problem
-
-
-def test_a_pasted_indent():
     indented = "\n".join("    " + line for line in TILED.split("\n"))
     assert find(code(indented)).text.split() == TILED.split()
 
@@ -286,20 +282,18 @@ def test_a_cell_that_python_does_not_run_is_text(magic):
     assert find(code(TILED), code(f"{magic}\n{other(TILED, 2)}")).text == TILED
 
 
-def test_a_cell_magic_that_jupyter_exported():
-    script = (
-        "# In[1]:\nfrom numba import cuda\n\n# In[2]:\n"
-        f"get_ipython().run_cell_magic('time', '', {TILED!r})\n"
-    )
+def find_in_script(script: str) -> FoundAnswer:
     submission = Submission("s", "s", (SubmittedFile("x.py", read_cells(script.encode())),))
     (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
-    assert answer.text == TILED
+    return answer
 
 
-def test_a_script_that_colab_exported():
+def test_scripts_that_jupyter_and_colab_exported():
+    magic = f"get_ipython().run_cell_magic('time', '', {TILED!r})\n"
+    script = f"# In[1]:\nfrom numba import cuda\n\n# In[2]:\n{magic}"
+    assert find_in_script(script).text == TILED
     script = f'import numpy as np\n"""Statement\n"""\n\n{TILED}\n\n"""## Break it\n\n"""\n\n{BODY}'
-    submission = Submission("s", "s", (SubmittedFile("x.py", read_cells(script.encode())),))
-    (answer,) = find_answers(submission, ["matmul_tiled"], tasks())
+    answer = find_in_script(script)
     assert answer.text == "\n" * 4 + TILED and "experiment" in said(answer)
 
 
@@ -321,10 +315,8 @@ def test_code_in_a_text_cell_counts_where_no_code_has_it(text):
 def test_a_renamed_function_is_named():
     answer = find(code(TILED.replace("def matmul_tiled", "def my_kernel")))
     assert answer.text == ""
-    assert answer.problem == (
-        "Below `# EXERCISE matmul_tiled` in cell 1 there is my_kernel, but no function called "
-        "matmul_tiled."
-    )
+    said = "Below `# EXERCISE matmul_tiled` in cell 1 there is my_kernel, but no function called "
+    assert answer.problem == f"{said}matmul_tiled."
 
 
 @every_case(("cells", "problem"), [
@@ -343,8 +335,6 @@ def test_why_there_is_no_answer(cells, problem):
 
 
 TILE = solution("pick_a_tile")
-
-
 OLD = "# EXERCISE matmul_coalesced\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n"
 
 
@@ -368,10 +358,8 @@ def test_an_answer_of_an_earlier_edition_is_named_and_reviewed(beside):
 
 
 def test_numbers_that_are_no_answer():
-    cells = [
-        code(solution("matmul_2d")),
-        code("BM, BN, BK, TM, TN = 64, 64, 8, 4, 4\n\n\ndef f(): 1"),
-    ]
+    numbers = "BM, BN, BK, TM, TN = 64, 64, 8, 4, 4\n\n\ndef f(): 1"
+    cells = [code(solution("matmul_2d")), code(numbers)]
     assert "pick_a_tile" not in recognised_exercises(handed_in(cells))
     assert "no cell that sets BM, BN, BK, TM, TN" in find(*cells, exercise="pick_a_tile").problem
     stub = tasks()["pick_a_tile"].stub
@@ -395,15 +383,12 @@ def test_constants_over_several_cells():
     assert find(code(TILE), check, code("BM = 1"), exercise="pick_a_tile").needs_review
 
 
-def test_what_the_answer_does_not_need_stays_and_does_no_harm():
+def test_what_the_answer_does_not_need_stays_and_findings_are_on_the_cells_lines():
     extra = "import pandas as pd\ndata = open('x').read()\ndef plot(*all):\n    pass\nprint(pd)"
     answer = find(code(f"{TILED}\n{extra}"))
     assert answer.text == f"{TILED}\n{extra}" and answer.notes == ()
     context = tasks()["matmul_tiled"].context
     assert examine_source("matmul_tiled", answer.text, context=context).passed
-
-
-def test_findings_are_on_the_lines_of_the_cell():
     wrong = BODY.replace("cuda.syncthreads()", "pass  # no barrier", 1)
     answer = find(IMPORTS, code("# EXERCISE matmul_tiled\nTILE = 16"), code(wrong))
     report = examine_source("matmul_tiled", answer.text, context=tasks()["matmul_tiled"].context)

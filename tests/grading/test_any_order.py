@@ -3,7 +3,6 @@
 import json
 import os
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -139,9 +138,7 @@ class Office:
     "seed", [pytest.param(seed, marks=marks(seed, fast=12, slow=4)) for seed in range(12)]
 )
 def test_any_order(tmp_path, caplog, monkeypatch, seed):
-    office = Office(tmp_path, random.Random(seed), caplog)
-    first = [*office.of_the_class(), "--seed", 7, "--overrides", office.overrides]
-    assert office.run([*first, "--exercises", "mat_add"])[0] == 0
+    office = begun(tmp_path, caplog, seed)
     for _ in range(10):
         command = office.draw.choice(Office.COMMANDS)
         before = counted(office.out)
@@ -201,12 +198,17 @@ def check_rules(office: Office, before: dict[str, Any], after: dict[str, Any]) -
         assert bool(now[name]) >= bool(text)
 
 
-@pytest.fixture
-def graded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Office]:
-    office = Office(tmp_path, random.Random(1), caplog)
+def begun(place: Path, caplog: pytest.LogCaptureFixture, seed: int = 1) -> Office:
+    """A desk whose class is graded."""
+    office = Office(place, random.Random(seed), caplog)
     first = [*office.of_the_class(), "--seed", 7, "--overrides", office.overrides]
     assert office.run([*first, "--exercises", "mat_add"])[0] == 0
-    yield office
+    return office
+
+
+@pytest.fixture
+def graded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Office:
+    return begun(tmp_path, caplog)
 
 
 def test_a_file_about_one_exercise_leaves_the_others_to_the_class(tmp_path, caplog):
@@ -276,10 +278,8 @@ def test_the_history_is_told(graded: Office, capsys: pytest.CaptureFixture[str])
 @pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")
 @pytest.mark.parametrize("umask", [0o000, 0o077])
 def test_what_is_private_stays_private(graded: Office, umask: int) -> None:
-    archive, tables = (
-        graded.out / "moodle_feedback.zip",
-        ("grades.csv", "moodle.csv", "report.html"),
-    )
+    archive = graded.out / "moodle_feedback.zip"
+    tables = "grades.csv moodle.csv report.html".split()
     archive.chmod(0o644)
     for path in (graded.out / ".work", graded.out / "feedback"):
         path.chmod(0o755)

@@ -35,18 +35,14 @@ def items(*texts: str, exercise: str = "mat_add") -> tuple[Item, ...]:
 
 
 def test_it_is_the_instructors_with_a_cell_for_each_answer(tasks):
-    notebook = nbformat.reads(
-        batches.batch_notebook(tasks, items(RIGHT, WRONG), seed=5), as_version=4
-    )
+    made = batches.batch_notebook(tasks, items(RIGHT, WRONG), seed=5)
+    notebook = nbformat.reads(made, as_version=4)
     nbformat.validate(notebook)
     words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     assert words[0].startswith("# Exercise 00") and words[-1].startswith("## Add two matrices")
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert [cell.metadata[METADATA]["name"] for cell in code] == [
-        "setup",
-        "student-00::mat_add",
-        "student-01::mat_add",
-    ]
+    names = ["setup", "student-00::mat_add", "student-01::mat_add"]
+    assert [cell.metadata[METADATA]["name"] for cell in code] == names
     assert "seed=5" in code[0].source and not any(cell.outputs for cell in code)
 
 
@@ -62,14 +58,7 @@ def test_an_answer_is_nothing_but_a_string_in_it(tasks, text):
     assert arguments == ["0", "mat_add", text]
 
 
-def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, AssignedExercise]) -> None:
-    context = tasks["matmul_tiled"].context
-    assert "from numba import cuda, float32" in context
-    for left_out in ("course_lib.start", "course_lib.check", "EXERCISE", "find_spec"):
-        assert not any(left_out in task.context for task in tasks.values())
-
-
-def test_every_exercise_has_its_task(tasks: dict[str, AssignedExercise]) -> None:
+def test_every_exercise_has_its_task_and_what_stands_above_it_is_its_context(tasks):
     from course_lib.grading.records import GRADED
     from course_lib.grading.transfer import TESTS
 
@@ -77,6 +66,10 @@ def test_every_exercise_has_its_task(tasks: dict[str, AssignedExercise]) -> None
     for name, task in tasks.items():
         assert task.statement.startswith("## ") and "Look at" not in task.statement, name
         assert task.notebook.startswith(GRADED[name].lesson) or task.notebook in TESTS
+    context = tasks["matmul_tiled"].context
+    assert "from numba import cuda, float32" in context
+    for left_out in ("course_lib.start", "course_lib.check", "EXERCISE", "find_spec"):
+        assert not any(left_out in task.context for task in tasks.values())
 
 
 @pytest.mark.parametrize(("files", "said"), [
@@ -287,13 +280,7 @@ def test_a_kernel_has_limits(tasks: dict[str, AssignedExercise], tmp_path: Path)
     code = "from course_lib.grading.judging import limited_kernel\n"
     code += "limited_kernel.limit_resources()\n"
     code += "import resource as r; print(*[r.getrlimit(x)[0] for x in (r.RLIMIT_AS, r.RLIMIT_CPU)])"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=worker.environment(tmp_path, 77.0, 2**31),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = python("-c", code, **worker.environment(tmp_path, 77.0, 2**31))
     assert done.stdout.split() == [str(2**31), "78"]
     assert resource.getrlimit(resource.RLIMIT_AS)[0] != 2**31, "only the kernel is limited"
 

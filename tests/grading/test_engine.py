@@ -8,16 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
-from grading_helpers import (
-    RIGHT,
-    UNBOUNDED,
-    WRONG,
-    judge_here,
-    look_at,
-    notebook,
-    threads,
-    write_class,
-)
+from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, look_at, threads, write_class
 
 from course_lib.curriculum import TASKS
 from course_lib.grading import engine
@@ -241,14 +232,8 @@ def test_answers_of_any_text_get_a_row(tmp_path: Path, seed: int) -> None:
     """Noise in place of an answer; nothing is lost, and nothing stops the class."""
     draw = random.Random(seed)
     letters = "abc(){}[]:=\n\t \\\"'#%!?\x00\ud800\u202e,;<&>@=+-"
-    answers = {
-        f"s{i}": "# EXERCISE mat_add\n" + "".join(draw.choices(letters, k=draw.randrange(80)))
-        for i in range(6)
-    }
-    folder = tmp_path / "class"
-    folder.mkdir()
-    for student, text in answers.items():
-        (folder / f"{student}.ipynb").write_text(notebook(text))
-    rows = rows_of(folder, tmp_path)
+    noise = ["".join(draw.choices(letters, k=draw.randrange(80))) for _ in range(6)]
+    answers = {f"s{i}": f"# EXERCISE mat_add\n{text}" for i, text in enumerate(noise)}
+    rows = rows_of(write_class(tmp_path / "class", answers), tmp_path)
     assert len(rows) == 6
     assert {row.verdict for row in rows} <= {"failed", "missing"}

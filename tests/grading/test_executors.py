@@ -203,9 +203,8 @@ NO_ADDRESSES = ["foo", "", "nonsense://nowhere", "nonsense://here:1", "tcp://:1"
 @pytest.mark.parametrize("address", NO_ADDRESSES)
 def test_what_is_no_address_is_refused_at_once(address, monkeypatch):
     monkeypatch.setattr(executors.socket, "create_connection", lambda *_: pytest.fail("tried"))
-    with pytest.raises(
-        CannotGrade, match="is not the address of a scheduler; write tcp://HOST:PORT"
-    ):
+    said = "is not the address of a scheduler; write tcp://HOST:PORT"
+    with pytest.raises(CannotGrade, match=said):
         dask_cluster(address)
 
 
@@ -231,18 +230,9 @@ def test_what_is_not_dask_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
-def test_dask_with_worker_processes(tmp_path: Path) -> None:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        processes=True,
-        dashboard_address=None,
-        host="127.0.0.1",
-        local_directory=str(tmp_path),
-    ) as cluster:
-        place = dask_cluster(cluster.scheduler_address)
-        assert place.width == 2
-        jobs = ["a", "b", f"once {tmp_path / 'once'}", "c"]
-        found = results(place, jobs, work)
-        assert found == {job: f"{job.split()[0]} done" for job in jobs}
+def test_dask_with_worker_processes(cluster, tmp_path: Path) -> None:
+    place = dask_cluster(cluster.scheduler_address)
+    assert place.width == 2
+    jobs = ["a", "b", f"once {tmp_path / 'once'}", "c"]
+    found = results(place, jobs, work)
+    assert found == {job: f"{job.split()[0]} done" for job in jobs}

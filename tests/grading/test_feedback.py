@@ -128,9 +128,8 @@ def test_hints_come_from_the_instructors_notebooks(tmp_path: Path) -> None:
 
 
 def test_how_the_answer_was_read_is_told() -> None:
-    noted = answer(
-        "a = 1\n" + TILED, notes=("Two cells define it; the last counts.",), first_line=2
-    )
+    notes = ("Two cells define it; the last counts.",)
+    noted = answer("a = 1\n" + TILED, notes=notes, first_line=2)
     shown = page_of(score(submission("s01"), noted, RIGHT, SETTINGS))
     assert "Two cells define it; the last counts." in shown and "s/05.ipynb, cell 9" in shown
     assert shown.count('<li class="other">') == 1
@@ -253,26 +252,14 @@ def test_what_cannot_be_seen_is_shown_by_its_number(text: str, shown: str) -> No
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 FINDINGS = st.builds(
-    lambda code, message, line, hint, severity, values: finding(
-        code, with_values(message, values), line, hint, severity
-    ),
-    st.sampled_from(sorted(CODES)),
-    ANYTHING,
-    st.none() | st.integers(-3, 10**9),
-    ANYTHING,
-    st.sampled_from(["error", "warning"]),
-    ANYTHING,
-)
+    finding, st.sampled_from(sorted(CODES)), st.builds(with_values, ANYTHING, ANYTHING),
+    st.none() | st.integers(-3, 10**9), ANYTHING, st.sampled_from(["error", "warning"]),
+)  # fmt: skip
 JUDGEMENTS = st.none() | st.builds(
-    Judgement,
-    st.just("matmul_tiled"),
-    st.lists(FINDINGS, max_size=3).map(tuple),
-    st.lists(ANYTHING, max_size=2).map(tuple),
-    st.booleans(),
-    st.booleans(),
-    st.booleans(),
+    Judgement, st.just("matmul_tiled"), st.lists(FINDINGS, max_size=3).map(tuple),
+    st.lists(ANYTHING, max_size=2).map(tuple), *[st.booleans()] * 3,
     st.sampled_from(["judged", "died", "stopped-by-clock"]),
-)
+)  # fmt: skip
 
 
 @given(ANYTHING, ANYTHING, ANYTHING, JUDGEMENTS)
@@ -281,11 +268,9 @@ def test_any_row_makes_a_page_and_an_explanation(name, text, note, judged):
     scored = score(submission("key", name or "x"), found, judged, SETTINGS)
     page = page_of(scored)
     tidy(page)
-    assert page.encode("utf-8")
     told = explain(scored)
-    assert told.encode("utf-8") and not re.search(
-        "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told
-    )
+    assert page.encode("utf-8") and told.encode("utf-8")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", told)
 
 
 def test_explain_tells_where_what_and_how_many_points_or_why_there_is_nothing():
@@ -368,9 +353,6 @@ def test_frequent_findings_come_first_once_per_answer() -> None:
     assert shown.index("wrong-index") < shown.index("bank-conflict")
     assert "a wrong index wrong-index right line 9 (3 times) 3" in shown
     assert "bank-conflict nothing (a warning) line 3 (2 times) 2" in shown
-
-
-def test_what_leaves_nothing_to_judge_costs_everything() -> None:
     endless = Judgement("matmul_tiled", (finding("timeout", "So.", 9),))
     shown = words(report([row("a", endless)])).partition("Most frequent findings")[2]
     assert "timeout everything line 9 1" in shown

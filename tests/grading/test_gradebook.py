@@ -88,10 +88,8 @@ def test_nobody_has_anothers_name_or_number():
     rows = [row("s1", student="s2"), row("s2", student="Bo")]
     assert names(rows) == {"s1": "s1", "s2": "Bo"}
     assert len(set(names([row("a", student="'=1"), row("b", student="=1")]).values())) == 2
-    twice = [
-        row("s01", platform="canvas", platform_id="7"),
-        row("s02", platform="canvas", platform_id="07"),
-    ]
+    numbers = {"s01": "7", "s02": "07"}
+    twice = [row(key, platform="canvas", platform_id=each) for key, each in numbers.items()]
     assert canvas_csv(twice, SETTINGS) is None
     other = row("s03", platform="canvas", platform_id="8")
     assert [line[1] for line in read(canvas_csv([*twice, other], SETTINGS))] == ["ID", "", "8"]
@@ -128,12 +126,9 @@ def test_moodle_gets_each_page_under_its_students_number(tmp_path: Path) -> None
     write_all(rows, SETTINGS, 5, tmp_path)
     with zipfile.ZipFile(tmp_path / "moodle_feedback.zip") as archive:
         pages = {name: archive.read(name) for name in archive.namelist()}
-    assert pages == {
-        f"Participant_471{i}_assignfeedback_file_/feedback.html": (
-            tmp_path / f"feedback/s0{i}.html"
-        ).read_bytes()
-        for i in (1, 2)
-    }
+    written = [(tmp_path / f"feedback/s0{i}.html").read_bytes() for i in (1, 2)]
+    names = [f"Participant_471{i}_assignfeedback_file_/feedback.html" for i in (1, 2)]
+    assert pages == dict(zip(names, written, strict=True))
     write_all(rows[2:], SETTINGS, 5, tmp_path / "nobody")
     assert not (tmp_path / "nobody/moodle_feedback.zip").exists()
 
@@ -211,19 +206,10 @@ def one(judgement: Judgement, text: str = TEXT, student: str = "Ada Lovelace") -
     return score(whose, FoundAnswer("matmul_tiled", text), judgement, SETTINGS)
 
 
-@every_case(
-    ("judgement", "count"),
-    [
-        (RIGHT, 0),
-        (RACY, 0),
-        (UNEVEN, 0),
-        (WRONG, 1),
-        (UNSUPPORTED, 1),
-        (replace(RIGHT, outcome="died", needs_review=True), 1),
-        (replace(RIGHT, outcome="stopped-by-clock", needs_review=True), 1),
-    ],
-    ids=["right", "race", "cause", "wrong-result", "unsupported", "died", "clock"],
-)
+@every_case(("judgement", "count"), [
+    *((found, 0) for found in (RIGHT, RACY, UNEVEN)), (WRONG, 1), (UNSUPPORTED, 1),
+    *((replace(RIGHT, outcome=end, needs_review=True), 1) for end in ("died", "stopped-by-clock")),
+])  # fmt: skip
 def test_what_has_a_cause_is_no_candidate(judgement: Judgement, count: int) -> None:
     assert len(candidates([one(judgement)], 7)) == count
 
@@ -258,13 +244,10 @@ def test_what_says_nothing_to_python_goes(text: str, left: str) -> None:
     assert without_texts(text) == left
 
 
-def test_they_are_written_beside_those_of_other_classes(tmp_path: Path) -> None:
+def test_candidates_are_written_beside_other_classes_and_not_among_submissions(tmp_path, capsys):
     write_candidates(tmp_path / "new", {"a.py": "1\n"})
     write_candidates(tmp_path / "new", {"b.py": "2\n"})
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.py", "b.py"]
-
-
-def test_they_do_not_lie_among_the_submissions(tmp_path, capsys):
     (tmp_path / "class").mkdir()
     folder = str(tmp_path / "class/candidates")
     arguments = [str(tmp_path / "class"), "--out", str(tmp_path / "out"), "--candidates", folder]
@@ -286,17 +269,14 @@ def rows(answers: dict[str, str], exercise: str = "matmul_tiled") -> list[Gradeb
 def renamed(text: str) -> str:
     """The answer under other names, without its comments, as somebody copies it."""
     tree = ast.parse(text)
-    own = {
-        each.id
-        for each in ast.walk(tree)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
-    }
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    own = {each.id for each in names if isinstance(each.ctx, ast.Store)}
     own |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
     for each in ast.walk(tree):
-        if isinstance(each, ast.Name) and each.id in own:
-            each.id = f"my_{each.id}"
-        elif isinstance(each, ast.arg):
+        if isinstance(each, ast.arg):
             each.arg = f"my_{each.arg}"
+    for each in names:
+        each.id = f"my_{each.id}" if each.id in own else each.id
     return ast.unparse(tree)
 
 
@@ -304,37 +284,27 @@ def hints(answers: dict[str, str], exercise: str = "matmul_tiled") -> list[Alike
     return alike(rows(answers, exercise), SETTINGS)
 
 
-@every_case(
-    ("one", "other"),
-    [
-        ("x = a + b * c", "renamed = c * b + a"),
-        (
-            "def f(i, n, j, m):\n    if i < n and j < m:\n        i += 1",
-            "def f(p, q, r, s):\n    if q > p and s > r:\n        p = p + 1",
-        ),
-        ("T = 16\nS = 3\ndef f(a): return a", "S = 3\nT = 16\ndef f(b):\n    'T'\n    return b"),
-        ("import math\ndef f(a: int) -> int:\n    return a", "def f(x):\n    pass\n    return x"),
-        ("f(x)  # why", "f(x)"),
-    ],
-    ids=["operands", "comparisons", "constants", "annotations", "comments"],
-)
-def test_what_does_the_same_has_one_structure(one: str, other: str) -> None:
-    first, second = structure_of(one), structure_of(other)
-    assert first is not None and second is not None
-    assert first.whole == second.whole
+IN_ORDER = "def f(i, n, j, m):\n    if i < n and j < m:\n        i += 1"
+TURNED = "def f(p, q, r, s):\n    if q > p and s > r:\n        p = p + 1"
+TYPED = "import math\ndef f(a: int) -> int:\n    return a"
 
 
-@every_case(("one", "other"), [
-    ("x = a - b", "x = b - a"),
-    ("def f(a, b): return a", "def f(a, b): return b"),
-    ("y = cuda.grid(1)", "y = cuda.grid(2)"),
-    ("a = 1\nb = a", "a = 1\nb = 2"),
-    ("sA[ty, k]", "sA[k, ty]"),
-], ids=["minus", "parameter", "constant", "name", "index"])  # fmt: skip
-def test_what_differs_has_another(one: str, other: str) -> None:
+@every_case(("one", "other", "alike"), [
+    ("x = a + b * c", "renamed = c * b + a", True),
+    (IN_ORDER, TURNED, True),
+    ("T = 16\nS = 3\ndef f(a): return a", "S = 3\nT = 16\ndef f(b):\n    'T'\n    return b", True),
+    (TYPED, "def f(x):\n    pass\n    return x", True),
+    ("f(x)  # why", "f(x)", True),
+    ("x = a - b", "x = b - a", False),
+    ("def f(a, b): return a", "def f(a, b): return b", False),
+    ("y = cuda.grid(1)", "y = cuda.grid(2)", False),
+    ("a = 1\nb = a", "a = 1\nb = 2", False),
+    ("sA[ty, k]", "sA[k, ty]", False),
+])  # fmt: skip
+def test_what_does_the_same_has_one_structure(one: str, other: str, alike: bool) -> None:
     first, second = structure_of(one), structure_of(other)
     assert first is not None and second is not None
-    assert first.whole != second.whole
+    assert (first.whole == second.whole) == alike
 
 
 @every_case(
@@ -362,27 +332,21 @@ def test_right_answers_that_people_wrote_accuse_nobody() -> None:
 def test_a_copy_under_other_names_is_found(exercise: str) -> None:
     answers = right_answers_to(exercise)
     for name, text in list(answers.items())[::4]:
-        (hint,) = [
-            each for each in hints({**answers, "zz": renamed(text)}, exercise) if "zz" in each.keys
-        ]
+        found = hints({**answers, "zz": renamed(text)}, exercise)
+        (hint,) = [each for each in found if "zz" in each.keys]
         assert hint.keys == tuple(sorted((name, "zz"))) and hint.equal and not hint.also
         assert (hint.usual, hint.answers) == (2, len(answers) + 1)
 
 
-def test_a_copy_with_one_line_more_is_nearly_equal() -> None:
+def test_a_copy_with_one_line_more_is_nearly_equal_and_names_that_agree_are_told() -> None:
     answers = right_answers_to("matmul_tiled")
     text = renamed(answers["if_else_padding"]) + "\n    never = 0\n"
     found = hints({**answers, "zz": text})
     assert [each.keys for each in found] == [("if_else_padding", "zz")]
     assert not found[0].equal and 0.8 <= found[0].share < 1
-
-
-def test_names_and_comments_that_agree_are_told() -> None:
     text = right_answers_to("matmul_tiled")["if_else_padding"]
-    assert hints({"a": text, "b": text.replace("    #", "  #")})[0].also in (
-        "names",
-        "names and comments",
-    )
+    (hint,) = hints({"a": text, "b": text.replace("    #", "  #")})
+    assert hint.also in ("names", "names and comments")
     assert hints({"a": text + "# odd", "b": text + "# odd"})[0].also == "names and comments"
     assert hints({"a": text + "# odd", "b": text + "# other"})[0].also == "names"
 

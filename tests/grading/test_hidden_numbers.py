@@ -19,32 +19,21 @@ TELLING = (("attention", "no_maximum_subtracted"), ("matmul_naive", "skips_negat
 
 def _mutants() -> list[tuple[str, str, str]]:
     """Exercise, name and text of the wrong kernels of the exercises that are graded."""
-    return [
-        (exercise, name, text)
-        for (exercise, name), text in wrong_answers().items()
-        if exercise in EXERCISES and EXERCISES[exercise].kind.name == "kernel"
-    ]
+    kernels = {name for name, each in EXERCISES.items() if each.kind.name == "kernel"}
+    return [(*where, text) for where, text in wrong_answers().items() if where[0] in kernels]
 
 
 def _cases() -> list[object]:
     """Some cheap ones with one seed each, the seeds in turn; under `long` all with all of them."""
-    some = [
-        pytest.param(
-            exercise,
-            text,
-            [SEEDS[number % len(SEEDS)]],
-            id=f"{exercise}-{name}-one-seed",
-            marks=pytest.mark.slow,
-        )
-        for number, (exercise, name, text) in enumerate(
-            [mutant for mutant in _mutants() if mutant[0] in QUICK][::SLOW_ONE_IN]
-        )
-    ]
-    every = [
-        pytest.param(exercise, text, SEEDS, id=f"{exercise}-{name}", marks=pytest.mark.long)
-        for exercise, name, text in _mutants()
-    ]
-    return some + every
+    cases = []
+    quick = [mutant for mutant in _mutants() if mutant[0] in QUICK][::SLOW_ONE_IN]
+    for number, (exercise, name, text) in enumerate(quick):
+        about = {"id": f"{exercise}-{name}-one-seed", "marks": pytest.mark.slow}
+        cases.append(pytest.param(exercise, text, [SEEDS[number % len(SEEDS)]], **about))
+    for exercise, name, text in _mutants():
+        about = {"id": f"{exercise}-{name}", "marks": pytest.mark.long}
+        cases.append(pytest.param(exercise, text, SEEDS, **about))
+    return cases
 
 
 @pytest.mark.parametrize(("exercise", "text", "seeds"), _cases())
@@ -61,17 +50,14 @@ def test_what_came_out_is_on_no_page(exercise: str, name: str) -> None:
 FUNCTIONS = wrong_answers_to("blocks_per_sm")
 
 
-@pytest.mark.parametrize(
-    ("text", "seeds"),
-    [
-        pytest.param(text, seeds, id=f"{name}-{len(seeds)}", marks=marks)
-        for number, (name, text) in enumerate(FUNCTIONS.items())
-        for seeds, marks in (
-            (SEEDS[number % len(SEEDS) :][:1], sampled(number, fast=len(FUNCTIONS), slow=8)),
-            (SEEDS, pytest.mark.long),
-        )
-    ],
-)
+@pytest.mark.parametrize(("text", "seeds"), [
+    pytest.param(text, seeds, id=f"{name}-{len(seeds)}", marks=marks)
+    for number, (name, text) in enumerate(FUNCTIONS.items())
+    for seeds, marks in (
+        (SEEDS[number % len(SEEDS) :][:1], sampled(number, fast=len(FUNCTIONS), slow=8)),
+        (SEEDS, pytest.mark.long),
+    )
+])  # fmt: skip
 def test_a_wrong_functions_page_names_no_launch_that_was_drawn(text, seeds):
     at_home = judged("blocks_per_sm", text, 0).numbers
     for seed in seeds:
@@ -101,16 +87,12 @@ CARRIERS = {
     "as a power": "math.exp(A[0, 0] * 90) if x == 3 else A[y, x] + B[y, x]",
     "where the answer is constant": "np.float32(0.4321)",
 }
-FAST = ("at one element",)
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        pytest.param(text, id=name, marks=[] if name in FAST else [pytest.mark.slow])
-        for name, text in CARRIERS.items()
-    ],
-)
+@pytest.mark.parametrize("expression", [
+    pytest.param(text, id=name, marks=[pytest.mark.slow] * (name != "at one element"))
+    for name, text in CARRIERS.items()
+])  # fmt: skip
 def test_an_answer_cannot_carry_an_input_out(expression: str) -> None:
     text = ADD.format(expression)
     assert list(leaks("mat_add", text, SEEDS[0])) == []

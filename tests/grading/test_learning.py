@@ -56,10 +56,9 @@ def test_the_order_that_is_right_fetches_less(item: Choose, order: str) -> None:
     change = item.lettered()[key_to(item)].words.split("`")[1]
     was = next(line.strip() for line in item.code.splitlines() if "cuda.grid" in line)
     arrays = [np.zeros((64, 64), np.float32, order=order) for _ in range(2)]
-    slow, fast = (
-        run(text, (8, 8), (32, 8), *arrays).global_load_sectors
-        for text in (item.code, item.code.replace(was, change))
-    )
+    texts = (item.code, item.code.replace(was, change))
+    runs = [run(text, (8, 8), (32, 8), *arrays) for text in texts]
+    slow, fast = (each.global_load_sectors for each in runs)
     assert slow >= 4 * fast
 
 
@@ -85,9 +84,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@every_case(
-    ("name", "printed"), [("pretest", "[3. 0. 3. 6. 9.]"), ("posttest", "[ 3.  0.  3. 12. 27.]")]
-)
+@every_case(("name", "printed"), [
+    ("pretest", "[3. 0. 3. 6. 9.]"), ("posttest", "[ 3.  0.  3. 12. 27.]"),
+])  # fmt: skip
 def test_a_released_notebook_runs_and_tells_nothing(release: Path, name: str, printed: str) -> None:
     found = json.loads((release / f"exercises/{name}.ipynb").read_text(encoding="utf-8"))
     code = ["".join(c["source"]) for c in found["cells"] if c["cell_type"] == "code"]
@@ -146,9 +145,8 @@ def test_the_numbers_are_numpys(here: Path, release: Path) -> None:
                 assert line["discrimination"] == "<5"
             else:
                 assert near(line["discrimination"], discrimination(right, item))
-        assert all(
-            near(line["right"], x.mean()) for line, x in zip(lines, shares[name], strict=True)
-        )
+        pairs = zip(lines, shares[name], strict=True)
+        assert all(near(line["right"], x.mean()) for line, x in pairs)
     gains = [line["gain"] for line in table[ITEMS + 2 :]]
     for gain, first, second in zip(gains, shares["pretest"], shares["posttest"], strict=True):
         assert near(gain, (second.mean() - first.mean()) / (1 - first.mean()))

@@ -1,19 +1,21 @@
-"""What an instructor sets by hand: kept, shown, handed on; and what was judged stays."""
+"""What an instructor sets by hand, and who was late: kept, shown, handed on, charged."""
 
 import csv
 import io
 import re
 import tempfile
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from every_case import every_case
-from grading_helpers import RIGHT, WRONG, Desk
+from grading_helpers import RIGHT, WRONG, Desk, lines_of, notebook
 from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_a_class import RACY, UNSUPPORTED, row
 
+from course_lib import cli
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.explain import explain
 from course_lib.grading.gradebook.feedback import feedback_page
@@ -44,11 +46,9 @@ def words(page: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", page).split())
 
 
-def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
-    rows = by_hand(
-        [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
-        Standing("", 2, Decimal("0.8")),
-    )
+def test_late_days_come_off_the_sum_and_promise_no_number_while_points_are_open() -> None:
+    theirs = [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)]
+    rows = by_hand(theirs, Standing("", 2, Decimal("0.8")))
     assert lateness(rows) == "2 days late: 80 % of 15 points are 12."
     assert grade(rows) == Decimal("12")
     page = words(feedback_page(rows, "s01", LATE))
@@ -57,9 +57,6 @@ def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
     assert [line["late_days"] for line in table(grades_csv(rows))] == ["2", "2"]
     assert table(canvas_csv(rows[:1], LATE))[1][LATE.title] == "8"
     assert "2 days late: 80 % of 15 points" in words(class_report(rows, LATE, 5))
-
-
-def test_while_points_are_open_lateness_promises_no_number() -> None:
     rows = by_hand([row("s01"), row("s01", UNSUPPORTED)], Standing("", 1, Decimal("0.9")))
     assert lateness(rows) == "1 day late: 90 % of the points count."
     assert grade(rows) is None
@@ -124,14 +121,10 @@ def load(folder: Path, text: str) -> dict[str, SetForStudent]:
 
 
 def test_the_file_says_points_comments_and_days(tmp_path: Path) -> None:
-    found = load(
-        tmp_path,
-        '["Ada L."]\nlate_days = 2\ncomment = " Hello. "\n'
-        '["Ada L.".mat_add]\npoints = 8\n[bo.matmul_tiled]\ncomment = """\nTwo\nlines"""\n',
-    )
-    assert found["Ada L."] == SetForStudent(
-        Standing("Hello.", 2, Decimal("0.8")), {"mat_add": Override(Decimal("8"))}
-    )
+    ada = '["Ada L."]\nlate_days = 2\ncomment = " Hello. "\n["Ada L.".mat_add]\npoints = 8\n'
+    found = load(tmp_path, ada + '[bo.matmul_tiled]\ncomment = """\nTwo\nlines"""\n')
+    points = {"mat_add": Override(Decimal("8"))}
+    assert found["Ada L."] == SetForStudent(Standing("Hello.", 2, Decimal("0.8")), points)
     assert found["bo"].answers == {"matmul_tiled": Override(None, "Two\nlines")}
     assert load(tmp_path, "") == {}
 
@@ -184,9 +177,8 @@ def test_any_file_is_used_or_refused_in_one_sentence(text: str) -> None:
 def test_late_days_need_a_rule(tmp_path: Path) -> None:
     path = tmp_path / "overrides.toml"
     path.write_text("[ada]\nlate_days = 2\n")
-    with pytest.raises(
-        CannotGrade, match=r"`ada\.late_days` is 2, but no rule says how many points that"
-    ):
+    said = r"`ada\.late_days` is 2, but no rule says how many points that"
+    with pytest.raises(CannotGrade, match=said):
         load_overrides(path, Settings(), tmp_path / "class")
     path.write_text("[ada]\nlate_days = 0\n")
     assert load_overrides(path, Settings(), tmp_path / "class").students["ada"].standing.share == 1
@@ -249,3 +241,70 @@ def test_a_file_that_was_handed_in_sets_nothing(graded: Desk) -> None:
     assert graded.files() == before
     graded.grade("class")
     assert graded.points("bo") == "0"
+
+
+# As Canvas's "Download Submissions" writes them: Bo was late, Cy in time at first and late with
+# the second attempt, Dee is graded without a name, and Eve has typed into the text box.
+FILES = {
+    "lovelaceada_101_9001_00_start_here.ipynb": RIGHT,
+    "bo_LATE_102_9002_00_start_here.ipynb": RIGHT,
+    "cy_103_9003_00_start_here.ipynb": "# EXERCISE mat_add",
+    "cy_LATE_103_9104_00_start_here-1.ipynb": RIGHT,
+    "LATE_anon_Xy12Z_9005_00_start_here.ipynb": RIGHT,
+    "eve_LATE_106_text.html": "<p>I can't.</p>",
+}
+
+
+@pytest.fixture
+def canvas(looked_at: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The zip file; every answer that is there is right."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in FILES.items():
+            archive.writestr(name, text if name.endswith("html") else notebook(text))
+    return path
+
+
+def graded_late(*arguments: str) -> dict[str, dict[str, str]]:
+    """The gradebook's lines, by name."""
+    asked = ["submissions.zip", "--out", "grades", "--exercises", "mat_add", "--seed", "1"]
+    assert cli.main(["grade", *asked, *arguments]) == 0
+    return {line["submission"]: line for line in lines_of(Path("grades/grades.csv"))}
+
+
+WERE_LATE = {"bo", "cy", "anon_Xy12Z", "eve"}
+
+
+def test_the_flag_stands_in_the_table_and_costs_nothing(canvas, capsys):
+    lines = graded_late()
+    assert {name for name, line in lines.items() if line["late"] == "yes"} == WERE_LATE
+    assert {line["late_days"] for line in lines.values()} == {"0"}
+    points = {"lovelaceada": "10", "bo": "10", "cy": "10", "eve": "0"}
+    assert {name: lines[name]["points"] for name in points} == points
+    said = " ".join(capsys.readouterr().out.split())
+    names = "anon_Xy12Z, bo, cy, eve"
+    assert f"Late, according to the file names: {names} (this alone costs no points)" in said
+    assert "Handed in late." in Path("grades/feedback/bo-102.html").read_text()
+    assert "in late" not in Path("grades/feedback/lovelaceada-101.html").read_text()
+
+
+@pytest.mark.slow
+@every_case(("rule", "noted", "points"), [
+    ("flat = 0.2", "", {"lovelaceada": "10", "bo": "8", "cy": "8"}),
+    ("per_day = 0.1", "", {"lovelaceada": "10", "bo": "10", "cy": "10"}),
+    ("per_day = 0.1", "[bo]\nlate_days = 3\n", {"lovelaceada": "10", "bo": "7", "cy": "10"}),
+    ("flat = 0.2", "[bo]\nlate_days = 0\n", {"bo": "10", "cy": "8"}),
+    ("flat = 0.2", "[lovelaceada]\nlate_days = 1\n", {"lovelaceada": "8", "bo": "8"}),
+    ("flat = 0.2\nper_day = 0.1", "[bo]\nlate_days = 2\n", {"bo": "6", "cy": "8"}),
+    ("flat = 0.2\nper_day = 0.3\nat_most = 0.5", "[bo]\nlate_days = 2\n", {"bo": "5"}),
+])  # fmt: skip
+def test_it_costs_what_the_rule_says(canvas, rule, noted, points):
+    Path("course.toml").write_text(f"[late]\n{rule}\n")
+    Path("overrides.toml").write_text(noted)
+    lines = graded_late("--settings", "course.toml")
+    assert {name: lines[name]["points"] for name in points} == points
+    with open("grades/canvas.csv", newline="", encoding="utf-8") as file:
+        imported = {line[0]: line[-1] for line in csv.reader(file)}
+    assert {name: imported[name] for name in points} == points
+    assert lines["bo"]["late"] == ("" if "late_days = 0" in noted else "yes")

@@ -25,23 +25,14 @@ from course_lib.grading.intake.reading import Unreadable, read_cells
 from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.records import CannotGrade, Submission, SubmittedFile, TextCell
 
-SOLVED = [
-    json.loads(notebook_file("solutions", number).read_bytes()) for number in ("05", "06", "08")
-]
+SOLVED = [json.loads(notebook_file("solutions", n).read_bytes()) for n in ("05", "06", "08")]
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=200)
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | any_text
+some_keys = st.sampled_from("cells worksheets source input cell_type content".split()) | any_text
 any_json = st.recursive(
     scalars,
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["cells", "worksheets", "source", "input", "cell_type", "content"])
-            | any_text,
-            inner,
-            max_size=4,
-        )
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(some_keys, inner, max_size=4),
     max_leaves=20,
 )
 code_texts = st.sampled_from([
@@ -102,11 +93,8 @@ def test_random_json(value, encoding):
 
 @given(st.lists(st.tuples(st.sampled_from(["code", "markdown", "raw"]), some_code), max_size=8))
 def test_random_cells(cells):
-    made = tuple(
-        TextCell(kind, reading.clean(text), number)
-        for number, (kind, text) in enumerate(cells, start=1)
-    )
-    check_answers(made)
+    cleaned = [(kind, reading.clean(text)) for kind, text in cells]
+    check_answers(tuple(TextCell(*each, number) for number, each in enumerate(cleaned, start=1)))
 
 
 def places_in(value: Any) -> list[tuple[Any, Any]]:
@@ -236,12 +224,8 @@ def test_coverage_guided_fuzzing(tmp_path):
     options = [f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=1500", "-max_len=20000"]
     paths = os.pathsep.join([str(REPOSITORY), str(Path(__file__).parent)])
     done = subprocess.run(
-        [sys.executable, str(target), str(corpus), *options],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        timeout=int(seconds) + 240,
-    )
+        [sys.executable, str(target), str(corpus), *options], cwd=tmp_path, text=True,
+        env=os.environ | {"PYTHONPATH": paths}, capture_output=True, timeout=int(seconds) + 240,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert "cov:" in done.stderr  # it did run, and saw the code

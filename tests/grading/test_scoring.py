@@ -51,13 +51,10 @@ def test_a_mistake_costs_its_properties(judged, verdict, lost, reason):
     assert (scored.verdict, scored.points) == (verdict, left) and reason in scored.reason
 
 
-@pytest.mark.parametrize(
-    "code", sorted(FATAL - {"unsupported", "missing-answer", "uninitialised-read"})
-)
+@every_case("code", FATAL - {"unsupported", "missing-answer", "uninitialised-read"})
 def test_what_cannot_be_judged_earns_nothing_even_if_numbers_were_right(code: str) -> None:
-    judged = Judgement("matmul_tiled", (finding(code, "It is so.", 3),), (), True, True)
-    assert row("s06", judged).points == 0.0
-    assert row("s06", judged).verdict == "failed"
+    judged = row("s06", Judgement("matmul_tiled", (finding(code, "So.", 3),), (), True, True))
+    assert (judged.points, judged.verdict) == (0.0, "failed")
 
 
 def test_cells_that_nobody_wrote_cost_all_but_where_only_the_edges_have_them() -> None:
@@ -68,7 +65,7 @@ def test_cells_that_nobody_wrote_cost_all_but_where_only_the_edges_have_them() -
     assert row("s06", at_edges).points == row("s03", UNEVEN).points > row("s02", RACY).points
 
 
-def test_missing_is_0_and_says_why() -> None:
+def test_missing_is_0_and_a_reason_is_one_short_line_that_moves_no_cursor() -> None:
     scored = missing("s07", why="No cell begins with\nthe marker.")
     assert (scored.verdict, scored.points) == ("missing", 0.0)
     assert scored.reason == "No cell begins with the marker."
@@ -76,6 +73,9 @@ def test_missing_is_0_and_says_why() -> None:
     assert (row("s07", empty).verdict, row("s07", empty).points) == ("missing", 0.0)
     broken = submission("s08", problem="The zip file is damaged.")
     assert score(broken, FoundAnswer("mat_add"), None, Settings()).reason == broken.problem
+    reason = row("s10", UNSUPPORTED).reason
+    assert reason.startswith("Line 2: The emulator does not support ⟨U+001B⟩[2J this.")
+    assert "\n" not in reason and "\x1b" not in reason and len(reason) <= 300
 
 
 @pytest.mark.parametrize("judged", [
@@ -92,23 +92,13 @@ def test_needs_review_has_no_points_and_never_0(judged: Judgement | None) -> Non
     assert scored.verdict == "needs review" and scored.reason.endswith((".", "…"))
 
 
-def test_a_reason_is_one_short_line_that_moves_no_cursor() -> None:
-    reason = row("s10", UNSUPPORTED).reason
-    assert reason.startswith("Line 2: The emulator does not support ⟨U+001B⟩[2J this.")
-    assert "\n" not in reason and "\x1b" not in reason and len(reason) <= 300
-
-
 @every_case("name", EXERCISES)
-def test_every_finding_costs_something_and_says_so(name: str) -> None:
+def test_every_finding_costs_something_and_nothing_is_earned_before_anything_works(name):
     exercise = EXERCISES[name]
     for code in CODES:
         lost = lost_properties(exercise, [finding(code, "So.", 7, severity="error")], True, True)
         assert lost and set(lost) <= set(exercise.points), code
         assert any("line 7: " in why for why in lost.values())
-
-
-@every_case("name", EXERCISES)
-def test_nothing_is_earned_before_anything_works(name: str) -> None:
     assert not any(earned_points(EXERCISES[name], [], numbers_right=False).values())
 
 
@@ -119,11 +109,8 @@ def test_what_is_no_kernel_earns_nothing_by_a_wrong_result(name: str) -> None:
 
 
 def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
-    ours = settings(
-        tmp_path,
-        'title = "GPU,  autumn"\nexercises = ["06", "mat_add"]\n[points]\nmatmul_naive = 5\n'
-        "[points.matmul_tiled]\nright = 4.5\nfloat32 = 0\n",
-    )
+    text = 'title = "GPU,  autumn"\nexercises = ["06", "mat_add"]\n[points]\nmatmul_naive = 5\n'
+    ours = settings(tmp_path, f"{text}[points.matmul_tiled]\nright = 4.5\nfloat32 = 0\n")
     assert ours.title == "GPU, autumn"
     assert ours.exercises == ("blocks_per_sm", "pick_a_tile", "mat_add")  # in the file's order
     assert ours.points["matmul_naive"] == {"right": 2.5, "bounds": 1.5, "float32": 1.0}
@@ -132,16 +119,13 @@ def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
     assert row("s12", RACY, ours).points == 4.0
 
 
-def test_what_is_worth_nothing_is_still_asked_for(tmp_path):
+def test_what_is_worth_nothing_is_still_asked_for_and_a_warning_may_cost_points(tmp_path):
     ours = settings(tmp_path, "[points.matmul_tiled]\nrace-free = 0\n")
     scored = row("s13", RACY, ours)  # it loses `right`, and nothing beside it
     assert (scored.verdict, scored.points, scored.max_points) == ("partly", 5.0, 8.0)
     ours = settings(tmp_path, "[points.matmul_tiled]\nright = 0\nbounds = 0\n")
     scored = row("s13", UNEVEN, ours)
     assert (scored.verdict, scored.points) == ("partly", scored.max_points)
-
-
-def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
     ours = settings(tmp_path, "[points.matmul_naive]\ncoalesced = 2\n")
     slow = Judgement("matmul_naive", (finding("uncoalesced-load", "So.", 4),), (), True, True)
     found = FoundAnswer("matmul_naive", "text")
@@ -234,9 +218,7 @@ def table(text: str | None) -> list[list[str]]:
     weights=st.lists(tenths, min_size=len(PROPERTIES), max_size=len(PROPERTIES)), by_hand=tenths,
     per_day=rates, at_most=rates, days=st.integers(0, 9),
 )  # fmt: skip
-def test_sums_in_every_output_are_those_of_the_digits(
-    tmp_path, weights, by_hand, per_day, at_most, days
-):
+def test_sums_in_every_output_are_the_digits(tmp_path, weights, by_hand, per_day, at_most, days):
     worth = dict(zip(PROPERTIES, map(Fraction, weights), strict=True))
     most = sum(worth.values())
     if not most:
@@ -279,7 +261,6 @@ def test_a_bundle_says_what_the_file_says(tmp_path: Path, text: str, shown: str 
 
 
 def test_the_mean_of_small_points_is_no_zero(tmp_path: Path) -> None:
-    (tmp_path / "course.toml").write_text("[points]\nmatmul_tiled = 0.1\n")
-    ours = load_settings(tmp_path / "course.toml")
+    ours = settings(tmp_path, "[points]\nmatmul_tiled = 0.1\n")
     rows = [row("a", RIGHT, ours), row("b", RACY, ours), row("c", UNEVEN, ours)]
     assert "0.07 of 0.1" in class_report(rows, ours, 0)  # 0.1, 0.05 and 0.06

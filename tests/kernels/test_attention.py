@@ -52,23 +52,17 @@ def compiled(plan: Plan) -> str:
         cuda = NUMBA.load()
         arguments = NUMBA.argument_types(SIGNATURE)
         bounds = kernel.targetoptions["launch_bounds"]
+        options = {"device": False, "cc": (9, 0, "a"), "launch_bounds": bounds}
         try:
             with NUMBA.device_of((9, 0)):
-                ptx, _ = cuda.compile_ptx(
-                    kernel.py_func, arguments, device=False, cc=(9, 0, "a"), launch_bounds=bounds
-                )
+                ptx, _ = cuda.compile_ptx(kernel.py_func, arguments, **options)
         except (TypeError, ValueError) as reason:
             pytest.skip(f"needs numba-cuda 0.30 or newer: {reason}")
     return str(ptx)
 
 
 def attend(
-    plan: Plan,
-    Q: np.ndarray,
-    K: np.ndarray,
-    V: np.ndarray,
-    kernel: Any = None,
-    **schedule: Any,
+    plan: Plan, Q: np.ndarray, K: np.ndarray, V: np.ndarray, kernel: Any = None, **schedule: Any
 ) -> tuple[np.ndarray, np.ndarray, Profile]:
     """O, the log-sum-exp and what the emulator saw; `kernel` in place of the plan's own."""
     arrays = [array[None] for array in (Q, K, V)]
@@ -78,16 +72,14 @@ def attend(
     return from_bf16(O[0]), lse[0], profile
 
 
-def inputs(
-    plan: Plan, heads: int, queries: int, keys: int, size: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def inputs(plan: Plan, heads: int, queries: int, keys: int, size: float) -> list[np.ndarray]:
     generator = np.random.default_rng(queries)
 
     def one(rows: int, factor: float) -> np.ndarray:
         numbers = generator.standard_normal((heads, rows, plan.head)) * factor
         return bits_of_bf16(numbers.astype(np.float32))
 
-    return one(queries, size), one(keys, size), one(keys, 1)
+    return [one(queries, size), one(keys, size), one(keys, 1)]
 
 
 def exact(plan: Plan, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -219,9 +211,7 @@ def test_a_broken_kernel_is_named(name: str, tmp_path: Path) -> None:
     ("if tile >= masked:", "if tile > masked:", 1),
     ("(2 * (p % 4) + lane // 16) ^ (lane % 8)", "2 * (p % 4) + lane // 16", 1),
 ])  # fmt: skip
-def test_a_wrong_formula_is_wrong_and_no_race(
-    old: str, new: str, size: float, tmp_path: Path
-) -> None:
+def test_a_wrong_formula_is_wrong_and_no_race(old, new, size, tmp_path) -> None:
     plan = PLANS[128, False]
     kernel = changed(flash_attention, old, new, tmp_path).make_kernel(plan)
     off, _, profile = off_by(plan, (1, 100, 300, size), kernel=kernel)
@@ -243,13 +233,11 @@ class TestCompiled:
         assert len(products) == 2 * (plan.head // 16 + plan.keys // 16)
         assert not [each for each in code if each.operation in ("LDL", "STL")]
         if plan.overlap:  # the softmax stands between the wait for S and the wait for P V
-            order = [
-                each for each in code if each.opcode.startswith(("WARPGROUP.DEPBAR", "MUFU.EX2"))
-            ]
+            softmax = ("WARPGROUP.DEPBAR", "MUFU.EX2")
+            order = [each for each in code if each.opcode.startswith(softmax)]
             waits = [i for i, each in enumerate(order) if each.opcode.startswith("WARPGROUP")]
-            ((start, end),) = [
-                (i, j) for i, j in pairwise(waits) if order[i].operands.endswith("0x1")
-            ]
+            last = [pair for pair in pairwise(waits) if order[pair[0]].operands.endswith("0x1")]
+            ((start, end),) = last
             assert end - start - 1 >= plan.keys // 2
 
 
@@ -279,6 +267,7 @@ def test_shared_memory_of_every_plan_fits_a_block() -> None:
 def test_what_it_refuses() -> None:
     q, k, sums = OnGpu(1, 2, 5, 64), OnGpu(1, 2, 7, 64), OnGpu(1, 2, 5, dtype="float32")
     check_inputs(q, k, k, q, sums)
+    strided = OnGpu(1, 2, 5, 64, strides=(9, 9, 9, 9))
     wrong: list[tuple[Callable[[], None], str]] = [
         (lambda: check_inputs(OnGpu(1, 2, 5, 32), k, k, q, sums), "Q has 32 columns"),
         (lambda: check_inputs(q, k, OnGpu(1, 2, 8, 64), q, sums), "K and V have shapes"),
@@ -286,10 +275,7 @@ def test_what_it_refuses() -> None:
         (lambda: check_inputs(q, k, k, q, OnGpu(1, 2, 5)), "lse is uint16"),
         (lambda: check_inputs(OnGpu(1, 2, 5, 64, dtype="float32"), k, k, q, sums), "Q is float32"),
         (lambda: check_inputs(OnGpu(1, 2, 0, 64), k, k, q, sums), "Q is empty"),
-        (
-            lambda: check_inputs(OnGpu(1, 2, 5, 64, strides=(9, 9, 9, 9)), k, k, q, sums),
-            "not C-contiguous",
-        ),
+        (lambda: check_inputs(strided, k, k, q, sums), "not C-contiguous"),
         (lambda: prepare(q, k, k, np.zeros(q.shape, "u2"), sums), "O is not on the GPU"),
     ]
     for call, message in wrong:
@@ -332,25 +318,24 @@ def test_fused(queries: int, keys: int, largest: float) -> None:
 @pytest.mark.parametrize("shape", SHAPES_FLOAT32)
 def test_unfused(shape: tuple[int, int, float]) -> None:
     Q, K, V = inputs_float32(*shape)
-    O, S = np.full_like(Q, np.nan), np.full((len(Q), len(K)), np.nan, np.float32)
-    down, across = -(-len(Q) // 32), -(-len(K) // 32)
-    runs = (
-        course_lib.emulate(attention_unfused.scores)[(across, down), (32, 8)](Q, K, S),
-        course_lib.emulate(attention_unfused.softmax)[-(-len(Q) // 8), (32, 8)](S),
-        course_lib.emulate(attention_unfused.mix)[down, (32, 8)](S, V, O),
-    )
+    O, runs = unfused(Q, K, V)
     assert [run.findings for run in runs] == [[], [], []]
     assert np.abs(O - exact_float32(Q, K, V)).max() < 1e-6 * max(1, shape[2])
 
 
+def unfused(Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, list[Profile]]:
+    """O, and what the emulator saw of the three launches."""
+    O, S = np.full_like(Q, np.nan), np.full((len(Q), len(K)), np.nan, np.float32)
+    down, across = -(-len(Q) // 32), -(-len(K) // 32)
+    return O, [
+        course_lib.emulate(attention_unfused.scores)[(across, down), (32, 8)](Q, K, S),
+        course_lib.emulate(attention_unfused.softmax)[-(-len(Q) // 8), (32, 8)](S),
+        course_lib.emulate(attention_unfused.mix)[down, (32, 8)](S, V, O),
+    ]
+
+
 def test_unfused_is_coalesced_and_free_of_conflicts() -> None:
-    Q, K, V = inputs_float32(64, 128, 1)
-    O, S = np.zeros_like(Q), np.zeros((64, 128), np.float32)
-    runs = (
-        course_lib.emulate(attention_unfused.scores)[(4, 2), (32, 8)](Q, K, S),
-        course_lib.emulate(attention_unfused.softmax)[8, (32, 8)](S),
-        course_lib.emulate(attention_unfused.mix)[2, (32, 8)](S, V, O),
-    )
+    _, runs = unfused(*inputs_float32(64, 128, 1))
     for run in runs:  # a sector has 32 bytes: no byte is fetched that nobody asked for
         assert run.global_load_bytes == 32 * run.global_load_sectors
         assert run.global_store_bytes == 32 * run.global_store_sectors

@@ -21,6 +21,12 @@ FP32 = [name for name in RUNGS if "tensor_core" not in name]
 SHAPES = ((129, 268, 28), (133, 260, 4), (128, 256, 16))
 
 
+def emulated(rung, *arrays: np.ndarray):
+    shape = (*arrays[2].shape, arrays[0].shape[1])
+    grid, block = rung.grid_and_block(*shape)
+    return course_lib.emulate(rung.kernel)[grid, block](*arrays)
+
+
 def matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((M, K), dtype=np.float32)
@@ -33,8 +39,7 @@ def matrices(M: int, N: int, K: int, seed: int = 0) -> tuple[np.ndarray, np.ndar
 def test_right_and_without_findings(name, shape):
     rung = RUNG_KERNELS[name]
     A, B, C = matrices(*shape)
-    grid, block = rung.grid_and_block(*shape)
-    profile = course_lib.emulate(rung.kernel)[grid, block](A, B, C)
+    profile = emulated(rung, A, B, C)
     exact = A.astype(np.float64) @ B.astype(np.float64)
     assert np.linalg.norm(C - exact) <= 1e-6 * np.linalg.norm(exact)
     assert not [each for each in profile.findings if each.severity == "error"]
@@ -42,21 +47,17 @@ def test_right_and_without_findings(name, shape):
 
 @pytest.mark.parametrize("name", ("naive", "coalesced_while", "tiled", "tiled_while"))
 def test_tiny_odd_shapes(name):
-    rung = RUNG_KERNELS[name]
     A, B, C = matrices(5, 3, 7)
-    grid, block = rung.grid_and_block(5, 3, 7)
-    course_lib.emulate(rung.kernel)[grid, block](A, B, C)
+    emulated(RUNG_KERNELS[name], A, B, C)
     assert np.allclose(C, A @ B, atol=1e-5)
 
 
 def test_infinities_at_the_edges_stay_where_they_belong():
     """A tile that slid back, and the rest of K, must not let 0 * inf into other sums."""
     for name in ("register_2d", "vectorised", "double_buffered", "cp_async"):
-        rung = RUNG_KERNELS[name]
         A, B, C = matrices(130, 260, 12)
         B[11, 259] = np.inf
-        grid, block = rung.grid_and_block(130, 260, 12)
-        course_lib.emulate(rung.kernel)[grid, block](A, B, C)
+        emulated(RUNG_KERNELS[name], A, B, C)
         assert np.isfinite(C[:, :259]).all() and np.isinf(C[:, 259]).all(), name
 
 
@@ -116,10 +117,8 @@ def test_the_address_on_a_gpu_counts():
     flags = SimpleNamespace(c_contiguous=True)
 
     def on_gpu(address: int) -> SimpleNamespace:
-        interface = {"data": (address, False)}
-        return SimpleNamespace(
-            shape=A.shape, dtype=A.dtype, flags=flags, __cuda_array_interface__=interface
-        )
+        about = {"__cuda_array_interface__": {"data": (address, False)}}
+        return SimpleNamespace(shape=A.shape, dtype=A.dtype, flags=flags, **about)
 
     assert "multiple of 16 bytes" in refusal("vectorised", on_gpu(0x7F0000000204), B, C)
     RUNG_KERNELS["vectorised"].check_inputs(on_gpu(0x7F0000000200), B, C)
@@ -161,9 +160,8 @@ def racing(A, B, C):
 def test_a_launch_raises_what_the_emulator_found():
     broken = dataclasses.replace(RUNG_KERNELS["tiled"], name="broken", kernel=racing)
     A, B, C = matrices(1, 4, 4)
-    with pytest.raises(
-        PlainError, match=r"broken ran, but don't trust C: line \d+: .* both write C"
-    ):
+    said = r"broken ran, but don't trust C: line \d+: .* both write C"
+    with pytest.raises(PlainError, match=said):
         broken.launch(A, B, C)
     RUNG_KERNELS["tiled"].launch(A, B, C)
     assert np.allclose(C, A @ B, atol=1e-5)

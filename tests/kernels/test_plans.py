@@ -92,9 +92,7 @@ def test_a_plan_is_nearly_the_shortest(M: int, N: int, K: int, sms: int) -> None
 
 
 @given(workers=st.integers(1, 200), split=st.integers(0, 200), steps=st.integers(1, 300))
-def test_every_step_is_done_once_by_nearly_equal_parts(
-    workers: int, split: int, steps: int
-) -> None:
+def test_every_step_is_done_once_by_nearly_equal_parts(workers, split, steps) -> None:
     found = list(parts(split, steps, workers))
     done = Counter((tile, k) for tile, first, stop, _ in found for k in range(first, stop))
     assert done == {(tile, k): 1 for tile in range(split) for k in range(steps)}
@@ -115,9 +113,7 @@ SHAPES = st.tuples(
 
 
 @given(shape=SHAPES, workers=st.integers(2, 40), data=st.data())
-def test_pieces_are_all_of_the_product(
-    shape: tuple[int, int, int], workers: int, data: st.DataObject
-) -> None:
+def test_pieces_are_all_of_the_product(shape, workers, data) -> None:
     M, N, K = shape
     ways = [way for way in ways_to_compute(M, N, workers) if way.cluster <= workers]
     plan = data.draw(st.sampled_from(ways))
@@ -142,9 +138,7 @@ def test_pieces_are_all_of_the_product(
 
 
 @given(shape=SHAPES, workers=st.integers(4, 40))
-def test_the_parts_of_a_tile_have_numbers_in_a_row(
-    shape: tuple[int, int, int], workers: int
-) -> None:
+def test_the_parts_of_a_tile_have_numbers_in_a_row(shape, workers) -> None:
     for plan in ways_to_compute(*shape[:2], workers):
         work = pieces_of(plan, shape, workers // plan.cluster)
         tiles = shared_tiles(work)
@@ -153,25 +147,16 @@ def test_the_parts_of_a_tile_have_numbers_in_a_row(
         assert numbers == list(range(len(numbers))) and len(numbers) <= len(work)
 
 
-def test_the_table_holds_what_the_lists_say() -> None:
+def test_the_table_holds_what_the_lists_say_and_no_product_is_too_long() -> None:
     work = [
         [WorkPiece(70_001, 65_600, 3, 65_535, 131), WorkPiece(0, 8, 0, 1, WHOLE)],
         [WorkPiece(128, 192, 0, 7, WHOLE)],
     ]
     table = table_of(work)
     assert table.shape == (2, 3, FIELDS) and table.dtype == np.uint32
-    found = [
-        [
-            WorkPiece(top, left, steps & 0xFFFF, steps >> 16, number)
-            for top, left, steps, number in rows
-            if steps  # a worker stops at a piece without a step
-        ]
-        for rows in table.tolist()
-    ]
-    assert found == work
-
-
-def test_a_product_that_is_too_long_is_refused() -> None:
+    for rows, pieces in zip(table.tolist(), work, strict=True):
+        kept = [row for row in rows if row[2]]  # a worker stops at a piece without a step
+        assert pieces == [WorkPiece(a, b, s & 0xFFFF, s >> 16, number) for a, b, s, number in kept]
     with pytest.raises(ValueError, match="takes at most 4,194,240"):
         pieces_of(TilePlan(), (8, 8, 64 * MOST_STEPS + 8), 4)
 
@@ -214,11 +199,8 @@ def test_what_changes_is_told_in_few_lines(name: str) -> None:
     assert len(lines) <= MOST_LINES
     for start in HOLD[name]:
         assert any(line.startswith(start) for line in lines), start
-
-
-def test_the_first_step_has_none_before_it() -> None:
     with pytest.raises(ValueError, match="choose one of persistent, tma_store"):
-        changes("tma")
+        changes("tma")  # the first step has none before it
 
 
 @pytest.mark.slow

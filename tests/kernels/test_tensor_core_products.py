@@ -9,7 +9,7 @@ import pytest
 from changed_kernels import changed, is_named
 from exact_products import rung_product
 from on_gpu import OnGpu
-from sampling import few
+from sampling import few, marks
 
 from course_lib.emulator import Profile
 from course_lib.emulator.errors import KernelRejected
@@ -47,16 +47,13 @@ def test_conversions() -> None:
     assert accuracy.cut_to_tf32(np.array([1 + 2**-10 + 2**-11], "f4")).tolist() == [1 + 2**-10]
 
 
-def test_what_they_refuse() -> None:
+def test_what_they_and_tma_refuse() -> None:
     A, B, C = (np.zeros(shape, np.uint16) for shape in ((8, 40), (40, 8), (8, 8)))
     with pytest.raises(InputsRefused, match=r"K = 40 is no multiple of 32: .* zeros to 64"):
         RUNG_KERNELS["tensor_core_bf16"].check_inputs(A, B, C.astype(np.float32))
     with pytest.raises(InputsRefused, match="A is uint16: convert it"):
         RUNG_KERNELS["tensor_core_f16"].check_inputs(A, B, C)
-
-
-def test_what_tma_refuses() -> None:
-    """M may be anything; rows must begin at multiples of 16 bytes; C has the rung's own format."""
+    # M may be anything; rows must begin at multiples of 16 bytes; C has the rung's own format.
     A, B, C = (np.zeros(shape, np.uint16) for shape in ((3, 40), (40, 8), (3, 8)))
     rung, rounded = RUNG_KERNELS["tma"], RUNG_KERNELS["tma_bf16"]
     rounded.check_inputs(A, B, C)
@@ -67,9 +64,8 @@ def test_what_tma_refuses() -> None:
         rounded.check_inputs(A, B, C.astype(np.float32))
     with pytest.raises(InputsRefused, match=r"K = 36 is no multiple of 8: .* zeros to 40"):
         rounded.check_inputs(A[:, :36].copy(), B[:36].copy(), C)
-    with pytest.raises(
-        InputsRefused, match=r"N = 5 is no multiple of 8: .*np.empty\(\(3, 8\), np.uint16"
-    ):
+    said = r"N = 5 is no multiple of 8: .*np.empty\(\(3, 8\), np.uint16"
+    with pytest.raises(InputsRefused, match=said):
         rounded.check_inputs(A, B[:, :5].copy(), C[:, :5].copy())
     with pytest.raises(InputsRefused, match="C does not begin at a multiple of 16 bytes"):
         rounded.check_inputs(A, B, np.zeros(32, np.uint16)[1:25].reshape(3, 8))
@@ -144,9 +140,7 @@ def test_arrays_are_looked_at_once(prepared: list[tuple[Any, ...]]) -> None:
     assert arguments[2][0] == Described(8192, "<u2", (256, 512))
 
 
-def test_what_does_not_fit_is_refused_in_the_callers_words(
-    prepared: list[tuple[Any, ...]],
-) -> None:
+def test_what_does_not_fit_is_refused_in_the_callers_words(prepared) -> None:
     A, C = OnGpu(256, 64), OnGpu(256, 512)
     for launch in (RUNG.launch, RUNG.prepare):
         with pytest.raises(InputsRefused, match=r"B has shape \(64,\), and a matrix has two"):
@@ -187,22 +181,15 @@ SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by 
 
 
 def multiply(
-    shape: tuple[int, int, int],
-    result: str,
-    blocks: int,
-    plan: TilePlan,
-    rung: Any = None,
-    **options: Any,
+    shape: tuple[int, int, int], result: str, blocks: int, plan: TilePlan, **options: Any
 ) -> tuple[Profile, bool]:
     """What the emulator saw, and whether the product of small whole numbers is exact."""
     (M, N, K), random = shape, np.random.default_rng(1)
     A, B = (random.integers(-4, 5, size).astype(np.float32) for size in ((M, K), (K, N)))
-    C = {
-        "float32": np.full((M, N), np.nan, np.float32),
-        "bfloat16": np.full((M, N), 0x7FC0, np.uint16),
-    }[result]
-    rung = rung or RUNG_KERNELS[NAMES[result]]
-    profile = rung.emulate(bits_of_bf16(A), bits_of_bf16(B), C, plan, blocks, **options)
+    nan, kind = (np.nan, np.float32) if result == "float32" else (0x7FC0, np.uint16)
+    C = np.full((M, N), nan, kind)
+    emulate = RUNG_KERNELS[NAMES[result]].emulate
+    profile = emulate(bits_of_bf16(A), bits_of_bf16(B), C, plan, blocks, **options)
     wanted = A @ B
     return profile, np.array_equal(C, wanted if result == "float32" else bits_of_bf16(wanted))
 
@@ -236,23 +223,15 @@ def _cases() -> list[Any]:
         for turn, schedule in enumerate(SCHEDULES):
             is_first = number % len(SCHEDULES) == turn and number % 6 == 2
             slow = pytest.mark.slow if is_first or number < 2 else pytest.mark.long
-            cases.append(
-                pytest.param(*case, schedule, marks=() if number < 2 and number == turn else slow)
-            )
+            kept = [] if number < 2 and number == turn else [slow]
+            cases.append(pytest.param(*case, schedule, marks=kept))
     return cases
 
 
 @pytest.mark.parametrize(("shape", "result", "blocks", "plan", "schedule"), _cases())
-def test_right_and_clean(
-    shape: tuple[int, int, int],
-    result: str,
-    blocks: int,
-    plan: TilePlan,
-    schedule: tuple[str, int],
-) -> None:
-    profile, is_exact = multiply(
-        shape, result, blocks, plan, schedule=schedule[0], seed=schedule[1]
-    )
+def test_right_and_clean(shape, result, blocks, plan, schedule) -> None:
+    order = {"schedule": schedule[0], "seed": schedule[1]}
+    profile, is_exact = multiply(shape, result, blocks, plan, **order)
     assert [str(found) for found in profile.errors] == []
     assert is_exact
 
@@ -275,13 +254,9 @@ SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.long if number % 3 else pytest.mark.slow)
-        for number, name in enumerate(SLIPS)
-    ],
-)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=marks(number, slow=3)) for number, name in enumerate(SLIPS)
+])  # fmt: skip
 def test_slips_are_caught(name: str, tmp_path: Path) -> None:
     old, new, code, *parts = SLIPS[name]
     module = changed(rung_12_tma, old, new, tmp_path)

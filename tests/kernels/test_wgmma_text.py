@@ -129,9 +129,7 @@ FORMS = [
 
 @pytest.mark.parametrize(("text", "form", "lower"), FORMS)
 @pytest.mark.parametrize("adds", (0, 1))
-def test_text_and_twin_agree(
-    text: str, form: ProductForm, lower: tuple[int, ...], adds: int
-) -> None:
+def test_text_and_twin_agree(text, form, lower, adds) -> None:
     random = np.random.default_rng(form.sums)
     whole = random.integers(-4, 5, SHARED // 2).astype(np.float32)
     shared = (whole.view(np.uint32) >> 16).astype(np.uint16).view(np.uint8)

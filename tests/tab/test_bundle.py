@@ -16,14 +16,18 @@ from course_lib.tab import bundle
 from course_lib.tab.requests import ANSWERED_BY
 
 ALONE = Path(__file__).with_name("alone.py")
-RACE = {"do": "figure", "id": "place_the_barriers", "text": TASKS["place_the_barriers"].answer}
+
+
+def answered(name: str) -> dict[str, Any]:
+    return {"do": "check", "id": name, "text": TASKS[name].answer}
+
+
+RACE = {**answered("place_the_barriers"), "do": "figure"}
 PRODUCT = {
     "do": "play", "text": TILED, "grid": [2, 2], "block": [8, 8],
     "arrays": [{"name": name, "made": line} for name, line in MATRICES.items()],
 }  # fmt: skip
-IN_TILES = [
-    {"do": "check", "id": name, "text": TASKS[name].answer} for name in ("ct_add", "tl_add")
-]
+IN_TILES = [answered(name) for name in ("ct_add", "tl_add")]
 # Checking needs NumPy alone, whatever the exercise; every other one is tried here.
 RIGHT = [
     {"do": "check", "id": name, "text": next(iter(right_answers_to(name).values()))}
@@ -34,29 +38,17 @@ REQUESTS: list[dict[str, Any]] = [
     *IN_TILES,
     *RIGHT,
     {"do": "check", "id": "matmul_tiled", "text": WRONG},
-    {"do": "check", "id": "add_ten", "text": TASKS["add_ten"].answer},
+    answered("add_ten"),
     {"do": "check", "id": "sectors", "text": TASKS["sectors"].given},
     {"do": "check", "id": "pick_a_tile", "text": "BM = BN = 64\nBK = 8\nTM = TN = 4\n"},
     {"do": "answer", "id": "add_ten"},
-    {"do": "figure", "id": "put_seven", "text": TASKS["put_seven"].answer, "figure": "sectors"},
+    {**answered("put_seven"), "do": "figure", "figure": "sectors"},
     *({**RACE, "figure": each} for each in ("sectors", "banks", "race")),
-    {
-        "do": "figure",
-        "id": "one_tile_product",
-        "text": TASKS["one_tile_product"].answer,
-        "figure": "owners",
-    },
+    {**answered("one_tile_product"), "do": "figure", "figure": "owners"},
     PRODUCT,
     {**PRODUCT, "figure": "step"},
     {"do": "restore", "file": '{"answers": {"put_seven": {"passed": true}}}'},
 ]
-
-
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("tab") / bundle.NAME
-    bundle.write(target)
-    return target
 
 
 @pytest.mark.slow
@@ -101,12 +93,10 @@ def g():
         for node in ast.walk(tree):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 del node.body[0]
-    lines = [
-        [node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)]
-        for tree in (whole, stripped)
-    ]
     assert ast.dump(whole) == ast.dump(stripped)
-    assert lines[0] == lines[1]
+    statements = [[each for each in ast.walk(tree) if isinstance(each, ast.stmt)]
+                  for tree in (whole, stripped)]  # fmt: skip
+    assert all(one.lineno == other.lineno for one, other in zip(*statements, strict=True))
 
 
 @pytest.mark.slow

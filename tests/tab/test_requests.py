@@ -70,7 +70,7 @@ def told_early(name: str, text: str) -> list[dict[str, Any]]:
     return [json.loads(each) for each in told]
 
 
-def test_wrong_numbers_are_told_before_their_cause() -> None:
+def test_wrong_numbers_are_told_before_their_cause_and_right_answers_once() -> None:
     wrong = MAT_ADD.replace("B[y, x]", "B[x, y]")
     (early,) = told_early("mat_add", wrong)
     assert "mat_add: not yet" in early["html"] and "What was tried" in early["html"]
@@ -79,9 +79,6 @@ def test_wrong_numbers_are_told_before_their_cause() -> None:
     filled = TASKS["load_tile"].answer.replace("tile[ty, tx] = 0", "tile[ty, tx] = 1")
     (early,) = told_early("load_tile", filled)
     assert "load_tile: not yet" in early["html"]
-
-
-def test_right_answers_and_given_code_are_told_once() -> None:
     assert told_early("one_tile_product", TASKS["one_tile_product"].answer) == []
     assert told_early("add_ten", TASKS["add_ten"].given) == []
 
@@ -133,11 +130,9 @@ def test_an_earlier_function_is_the_students_where_they_passed_it() -> None:
 
 
 def test_a_function_from_a_doctored_record_is_not_believed() -> None:
-    entry = {
-        "passed": True,
-        "text": "@cuda.jit(device=True)\ndef load_tile(t, M, a, b):\n    ...\n",
-    }
-    ask("restore", file=json.dumps({"answers": {"load_tile": entry}}))
+    text = "@cuda.jit(device=True)\ndef load_tile(t, M, a, b):\n    ...\n"
+    record = {"answers": {"load_tile": {"passed": True, "text": text}}}
+    ask("restore", file=json.dumps(record))
     found = check("one_tile_product", TASKS["one_tile_product"].answer)
     assert found["passed"] and "ours stands in" in found["text"]
 
@@ -192,16 +187,14 @@ def test_progress_goes_out_and_comes_back() -> None:
 
 def play(text: str, grid: Any, block: Any, arrays: dict[str, str], **more: Any) -> dict[str, Any]:
     made = [{"name": name, "made": line} for name, line in arrays.items()]
-    asked = {"do": "play", "text": text, "grid": grid, "block": block, "arrays": made, **more}
-    return json.loads(answer(json.dumps(asked)))
+    return ask("play", text=text, grid=grid, block=block, arrays=made, **more)
 
 
 def test_a_missing_barrier_is_found_marked_and_seen_in_the_numbers() -> None:
     found = play(NEIGHBOURS, 1, 64, VECTORS)
     errors = [each for each in found["marks"] if each["severity"] == "error"]
-    assert [(each["line"], each["title"]) for each in errors] == [
-        (14, "race: perhaps read before it was written")
-    ]
+    told = [(each["line"], each["title"]) for each in errors]
+    assert told == [(14, "race: perhaps read before it was written")]
     assert [each["line"] for each in found["marks"] if each["severity"] == "other"] == [13]
     x, y = found["outputs"]
     assert (x["changed"], y["changed"]) == (False, True) and x["shape"] == [64]
@@ -253,12 +246,12 @@ WITHOUT_A_BARRIER = NAMED.replace("        cuda.syncthreads()\n        for k", "
 OUT_OF_STEP = NAMED.replace("sA[ty, k]", "sA[k, ty]")
 
 
-def ask_of(do: str, name: str, text: str, **more: str) -> dict[str, Any]:
-    return json.loads(answer(json.dumps({"do": do, "id": name, "text": text, **more})))
-
-
 def offered(name: str, text: str) -> list[str]:
-    return [each["id"] for each in ask_of("check", name, text)["figures"]]
+    return [each["id"] for each in check(name, text)["figures"]]
+
+
+def drawn_of(name: str, text: str, figure: str) -> dict[str, Any]:
+    return ask("figure", id=name, text=text, figure=figure)
 
 
 @pytest.mark.parametrize(("name", "text", "figures"), few([
@@ -281,33 +274,28 @@ def test_what_fits_is_offered(name: str, text: str, figures: list[str]) -> None:
 
 @pytest.mark.parametrize("figure", few(["sectors", "banks", "owners", "step", "race"], 1))
 def test_each_is_drawn_of_the_answers_own_run(figure: str) -> None:
-    drawn = ask_of("figure", "matmul_tiled", WITHOUT_A_BARRIER, figure=figure)
+    drawn = drawn_of("matmul_tiled", WITHOUT_A_BARRIER, figure)
     assert drawn["ok"], drawn
-    assert 10_000 < len(drawn["html"].encode()) <= MAX_BYTES
-    assert "matmul_tiled" in drawn["html"] and "http" not in drawn["html"].replace(
-        "http://www.w3.org/", ""
-    )
+    html = drawn["html"]
+    assert 10_000 < len(html.encode()) <= MAX_BYTES and "matmul_tiled" in html
+    assert "http" not in html.replace("http://www.w3.org/", "")
 
 
-@pytest.mark.parametrize("name", ["load_tile", "one_tile_product"])
-def test_lines_of_what_the_course_adds_are_left_out(name: str) -> None:
-    html = ask_of("figure", name, TASKS[name].answer, figure="sectors")["html"]
-    assert "line 1000" not in html and "line 1,000" not in html
+def test_lines_of_what_the_course_adds_are_left_out_and_what_does_not_fit_is_refused() -> None:
+    for name in ("load_tile", "one_tile_product"):
+        html = drawn_of(name, TASKS[name].answer, "sectors")["html"]
+        assert "line 1000" not in html and "line 1,000" not in html
+    refused = drawn_of("matmul_tiled", WRITTEN_OUT, "step")
+    assert not refused["ok"] and "no such figure" in refused["said"]
 
 
 @pytest.mark.slow
 def test_a_kernel_without_an_end_is_told_in_a_sentence() -> None:
     text = TASKS["add_ten"].answer.rstrip() + "\n    while True:\n        out[0] = 1\n"
-    refused = ask_of("figure", "add_ten", text, figure="sectors")
-    assert not refused["ok"] and refused["said"] == (
-        "add_ten does not end, so there is no run to draw."
-    )
+    refused = drawn_of("add_ten", text, "sectors")
+    said = "add_ten does not end, so there is no run to draw."
+    assert not refused["ok"] and refused["said"] == said
     assert offered("add_ten", text) == []
-
-
-def test_what_does_not_fit_is_refused() -> None:
-    refused = ask_of("figure", "matmul_tiled", WRITTEN_OUT, figure="step")
-    assert not refused["ok"] and "no such figure" in refused["said"]
 
 
 N, TILE = 8, 4

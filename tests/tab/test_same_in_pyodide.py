@@ -14,7 +14,7 @@ from stored_answers import Slip, slips_in
 
 from course_lib.curriculum import TASKS
 from course_lib.student import progress
-from course_lib.tab import bundle, pyodide
+from course_lib.tab import pyodide
 from course_lib.tab.requests import answer
 from tests.pyodide_files import ROOT, NotHere, from_npm, numpy_wheel
 
@@ -59,13 +59,6 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    target = tmp_path_factory.mktemp("tab") / bundle.NAME
-    bundle.write(target)
-    return target
-
-
 def answers_in_node(asked: list[Asked], packed: Path) -> list[str]:
     """The answers that Pyodide gives in node, one session for all of them."""
     node = shutil.which("node")
@@ -85,9 +78,8 @@ def answers_in_node(asked: list[Asked], packed: Path) -> list[str]:
 
 
 def test_every_lesson_with_tasks_has_its_slips() -> None:
-    known = {
-        path.stem.removeprefix("slips_") for path in (ROOT / "tests/tasks").glob("slips_*.txt")
-    }
+    files = (ROOT / "tests/tasks").glob("slips_*.txt")
+    known = {path.stem.removeprefix("slips_") for path in files}
     assert {each.lesson for each in TASKS.values()} == known
     assert all(len(slips) >= WRONG_ONES for each in known for slips in slips_of(each).values())
 
