@@ -136,7 +136,7 @@ BROWSER_TESTS = ["tests/browser", "--confcutdir=tests/browser"]  # without what 
 # What could differ with older versions of NumPy, Numba and IPython; lessons draw the figures there.
 # Of the emulator, that is what is held against NumPy's and Numba's own arithmetic and types.
 EMULATOR_ON_COLAB = "against_simulator control memory plain types"
-LIBRARY_ON_COLAB = "checking host_api probe quiz runtime timing waiting"
+LIBRARY_ON_COLAB = "checking host_api predictions probe runtime timing waiting"
 ON_COLAB_TOO = ["tests/kernels", "tests/intrinsics"]
 ON_COLAB_TOO += [f"tests/test_{name}.py" for name in LIBRARY_ON_COLAB.split()]
 ON_COLAB_TOO += [f"tests/emulator/test_emulator_{name}.py" for name in EMULATOR_ON_COLAB.split()]
