@@ -449,6 +449,8 @@ def parse_text(text: str, filename: str) -> ast.Module:
     if len(text) > MAX_SOURCE_CHARACTERS:
         message = say("The text has more than {most} characters.", most=MAX_SOURCE_CHARACTERS)
         raise rejection("not-allowed", message, None)
+    if "\0" in text:  # no SyntaxError before Python 3.11.4
+        raise rejection("compile-error", "This is not valid Python: it contains null bytes.", None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
