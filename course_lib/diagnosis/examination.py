@@ -16,7 +16,7 @@ from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, LaunchConfiguration, choices, missing, source_of
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.costs.measured import Measured
-from course_lib.diagnosis.explained import at_its_mapping, with_causes
+from course_lib.diagnosis.explained import at_their_mapping, with_causes
 from course_lib.diagnosis.faults import symptoms
 from course_lib.diagnosis.faults.traced import depends_on_rounding, faults_of
 from course_lib.diagnosis.launcher import Launcher
@@ -387,12 +387,9 @@ class Examination:
         """What an answer with right numbers lacks among the costs and tools that its exercise asks
         for.
         """
-        costs = [
-            self.launcher.seen_in(
-                exact, at_its_mapping(self.launcher, cost, exact, trials), is_told=False
-            )
-            for cost in requirements.judge(self.exercise, Measured(self.launcher, exact))
-        ]
+        costs = requirements.judge(self.exercise, Measured(self.launcher, exact))
+        costs = at_their_mapping(self.launcher, costs, exact, trials)
+        costs = [self.launcher.seen_in(exact, cost, is_told=False) for cost in costs]
         if not _has_errors(costs):  # then where tiles are partial
             for trial in trials:
                 if trial.case.counted and trial.right and not _has_errors(costs):

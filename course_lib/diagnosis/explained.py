@@ -69,13 +69,21 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     return [better if finding is first else explanation.at_its_store(finding) for finding in found]
 
 
-def at_its_mapping(
-    launcher: Launcher, cost: Finding, exact: Trial, trials: Sequence[Trial]
-) -> Finding:
-    """A cost of how lanes meet memory, told where one change would end it, if one would."""
-    if cost.code not in OF_LANES or cost.severity != "error":
-        return cost
-    edit = Search(launcher, trials, steps=STEPS_OF_COSTS).without_cost(cost.code, exact)
+def at_their_mapping(
+    launcher: Launcher, costs: Sequence[Finding], exact: Trial, trials: Sequence[Trial]
+) -> list[Finding]:
+    """The costs of a launch; those of how lanes meet memory where one change would end them."""
+    wanted = {cost.code for cost in costs if cost.severity == "error"} & {*OF_LANES}
+    ending: dict[str, Edit] = {}
+    search = Search(launcher, trials, steps=STEPS_OF_COSTS)
+    for edit, left in search.without_costs(exact) if wanted else ():
+        ending = dict.fromkeys(wanted - left, edit) | ending
+        if ending.keys() == wanted:
+            break
+    return [_at_a_change(cost, ending.get(cost.code)) for cost in costs]
+
+
+def _at_a_change(cost: Finding, edit: Edit | None) -> Finding:
     if edit is None or cost.line in edit.lines:
         return cost
     said = tell.says("shows elsewhere", line=Line(cost.line or 0), seen=cost.message)

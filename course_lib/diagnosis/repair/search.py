@@ -133,9 +133,9 @@ class Search:
         singly = self.tried([edit for edit in own if edit.kind in IN_PAIRS], wide)
         return self.first_verified(self.pairs(singly, wide), order)
 
-    def without_cost(self, code: str, exact: Trial) -> Edit | None:
-        """The smallest change of who accesses what with which an answer stays right, and the
-        launch does not have this cost any more; None if none is found."""
+    def without_costs(self, exact: Trial) -> Iterator[tuple[Edit, set[str]]]:
+        """Changes of who accesses what, with which an answer stays right and a launch has fewer
+        kinds of costs, the nearest first; each with those that are left."""
         order = sorted((trial for trial in self.trials if trial.case.is_counted), key=_size)
         edits = [edit for edit in self.edits(exact) if edit.kind in OF_MAPPINGS]
         for trial in order[:SIFTED]:
@@ -145,9 +145,8 @@ class Search:
             changed = self.launcher.with_kernel(edit.applied(self.kernel))
             with suppress(KernelRejected):
                 left = self.refused_codes(changed, changed.run(exact.case))
-                if code not in left and left <= refused and self.is_right(edit, order):
-                    return edit
-        return None
+                if left < refused and self.is_right(edit, order):
+                    yield edit, left
 
     def larger_array(self, array: str) -> Edit | None:
         """An array of the answer's own, twice as long along each axis: if that is all it lacks.
