@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -145,10 +146,7 @@ class CauseSearch:
         source, place = self.launcher.source, facts_of(self.seen.message).get("place")
         if not isinstance(place, tuple) or place[1] < 0:  # before the first, a test is missing
             return None
-        accesses = source.accesses(
-            array_of(self.seen.cell), self.seen.code == "out-of-bounds-write"
-        )
-        there = [access for access in accesses if access.lineno == self.seen.line]
+        there = [node for node in self.accesses_of(self.seen) if isinstance(node, ast.Subscript)]
         lines = {source.origin_of_index(access, place[:1]) for access in there}
         return lines.pop() if len(lines) == 1 else None
 
@@ -215,10 +213,18 @@ class CauseSearch:
     def known_lines(self, seen: Finding) -> list[int]:
         """The line of what was seen; before it, where an array is left, the tests around."""
         source, lines = self.launcher.source, []
-        statement = source.at_line(seen.line or 0) if seen.code in OUTSIDE else None
-        for test, line in source.conditions(statement) if statement else ():
-            lines += source.lines_of_test(test, line)[::-1]
+        for access in self.accesses_of(seen) if seen.code in OUTSIDE else ():
+            for test, line in source.conditions(access):
+                lines += source.lines_of_test(test, line)[::-1]
         return [*lines, seen.line or 0]
+
+    def accesses_of(self, seen: Finding) -> list[ast.AST]:
+        """Where an access that leaves an array stands in the text; else the statement there."""
+        source, is_written = self.launcher.source, seen.code == "out-of-bounds-write"
+        accesses = source.accesses(array_of(seen.cell), is_written)
+        there: list[ast.AST] = [access for access in accesses if access.lineno == seen.line]
+        statement = source.at_line(seen.line or 0)
+        return there or ([statement] if statement else [])
 
     @cached_property
     def telling(self) -> Fact | None:

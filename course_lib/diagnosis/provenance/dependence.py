@@ -21,7 +21,6 @@ from course_lib.diagnosis.provenance.copies import LaunchCopies, TextSite, sites
 from course_lib.emulator import Budget, KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.launch import typing_for
-from course_lib.problems.described import is_a_count
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.problems.problem import EPSILON, Case
 
@@ -53,9 +52,8 @@ class DependenceTable:
             in multiples of the cell's change.
         right: by how much it should.
         depends, should: where those are more than rounding.
-        is_clear: no cell that takes part is lost in rounding, as some are behind a softmax, or may
-            change without another count. Only then does a difference say that another cell takes
-            part.
+        is_clear: no cell that takes part is lost in rounding, as some are behind a softmax. Only
+            then does a difference say that another cell takes part.
     """
 
     array: str
@@ -296,7 +294,6 @@ class Experiment:
             right = self._right_of_changed(number, groups)[:, at]
             seen, least = np.abs(right) > self.noise[at], EXACT * (1 + np.abs(self.expected[at]))
             is_clear = not ((np.abs(right) > least) & ~seen).any()
-            is_clear &= not is_a_count(self.expected, self.inputs)
             got = self._got_of_changed(number, groups)[:, at] if is_clear else right
         by = (self._other_than(number)(values) - values).reshape(-1)[cells].astype(np.float64)
         with np.errstate(invalid="ignore"):

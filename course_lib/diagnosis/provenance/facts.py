@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from course_lib.diagnosis.provenance.dependence import DependenceTable, Experiment
+from course_lib.problems.described import is_a_count
 
 Array = np.ndarray
 MOST_FACTOR = 1 << 12  # in an index made of others
@@ -45,6 +46,7 @@ FactKind = Literal[
 ]  # fmt: skip
 # Which terms of a sum.
 TermsKind = Literal["first", "last", "from", "up to", "every", "stretch", "scattered"]
+OF_COUNTS = ("unused", "independent")  # the facts that are also true of counts
 MOST_OF = 0.8  # of the elements that a fact has to hold for
 PRECISION = 1e-3  # to which a factor is known
 
@@ -123,6 +125,8 @@ def facts_of(found: Experiment) -> list[Fact]:
         facts += [*_from_before(found, output), *_starts(found, output)]
         tables = [table for table in found.tables if table.is_clear]
         of_arrays = [fact for table in tables for fact in _of_array(found, table)]
+        if is_a_count(found.expected, found.inputs):  # a number that is another may be in its bin
+            of_arrays = [fact for fact in of_arrays if fact.kind in OF_COUNTS]
         if tables == found.tables:
             facts += _joined(_aliases(tables, of_arrays))
         else:  # behind a softmax, what has little weight looks like what takes no part

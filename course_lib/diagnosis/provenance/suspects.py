@@ -127,7 +127,7 @@ class Suspects(TextPlaces):
                 yield from self._loops(loads)
                 yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
-            case "independent" if fact.is_of_nothing:
+            case "independent" if fact.is_of_nothing or len(self.source.parameters) == 2:
                 yield from self._helpful_tests()
                 if self.found.wrong.all():
                     yield from lines_of([*self._resets(in_loops=True), *self._sums])

@@ -68,6 +68,19 @@ def both_indices_off(function: Ingredients) -> Iterator[Edit]:
                 yield function.values("off by one", 2, new)
 
 
+def parts_moved(function: Ingredients) -> Iterator[Edit]:
+    """`A[i, j + m]` as `A[i + m, j]`: which of two indices grows."""
+    for node, path in function.nodes:
+        if not isinstance(node, ast.Tuple) or len(node.elts) != 2 or path[-1][0] != "slice":
+            continue
+        for number, index in enumerate(node.elts):
+            if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Add):
+                for kept, part in ((index.left, index.right), (index.right, index.left)):
+                    longer = ast.BinOp(node.elts[1 - number], ast.Add(), part)
+                    new = {(*path, ("elts", number)): kept, (*path, ("elts", 1 - number)): longer}
+                    yield function.values("part moved", 2, new)
+
+
 def split_the_other_way(function: Ingredients) -> Iterator[Edit]:
     """`t // 8` and `t % 8` exchanged, also with another number: which of two indices changes from
     one thread to the next."""
@@ -196,6 +209,7 @@ def edits_of(
         *registers_exchanged(function, [()], 2),
         *on_both_axes(function),
         *both_indices_off(function),
+        *parts_moved(function),
         *split_the_other_way(function),
         *alike_comparisons(function),
         *alike_numbers(function),

@@ -39,6 +39,7 @@ OF_KIND = {
     "+= for =": SUM,
     "indices": INDEX,
     "targets": INDEX,
+    "part moved": INDEX,
     "block": INDEX,
     "array": FORMULA,
     "larger or smaller": FORMULA,

@@ -180,13 +180,17 @@ def _is_of_a_loop(tree: Function, path: Path) -> bool:
     """Does what stands there decide when a loop ends?"""
     for length, (name, _) in enumerate(path):
         match node_at(tree, path[:length]), name:
-            case (ast.For(), "iter") | (ast.While(), "test"):
+            case (
+                (ast.For(), "iter")
+                | (ast.While(), "test")
+                | (ast.If(body=[*_, ast.Break()]), "test")
+            ):
                 return True
         match node_at(tree, path[: length + 1]):
             case ast.Assign() | ast.AugAssign() as assignment:
                 return _moves_a_loop(tree, assignment)
             case ast.Break() | ast.Return():
-                return True
+                return length + 1 == len(path)
     return False
 
 
@@ -199,8 +203,14 @@ def _moves_a_loop(tree: Function, assignment: ast.Assign | ast.AugAssign) -> boo
 def _loop_variables(tree: Function) -> frozenset[str]:
     """The variables by which loops end, and those that these are worked out from."""
     found: frozenset[str] = frozenset()
-    for loop in nodes_in(tree, ast.For, ast.While):
-        found |= names_read(loop.iter if isinstance(loop, ast.For) else loop.test)
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.For(iter=head)
+                | ast.While(test=head)
+                | ast.If(test=head, body=[*_, ast.Break()])
+            ):
+                found |= names_read(head)
     before: frozenset[str] = frozenset()
     while found != before:
         before = found

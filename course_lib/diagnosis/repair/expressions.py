@@ -53,7 +53,8 @@ def _changes(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
     if function.is_whole(node) and _is_of_an_index(node, function, path):
         yield from _terms(node, function, path)
     if function.kind_of(node) == T.BOOL and path[-1][0] in ("test", "value"):
-        yield from _clauses(node, function, path)
+        if not isinstance(node, ast.Name | ast.Call):  # what those stand for is changed instead
+            yield from _clauses(node, function, path)
 
 
 # --- By the kind of the node ----------------------------------------------------------------------
@@ -190,6 +191,8 @@ def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Chan
         if other != last_name(node.func):
             new = ast.Call(expression(f"{function.cuda}.{other}"), node.args, node.keywords)
             yield "shuffle", 1, new
+    for only in node.args if len(node.args) == 2 and last_name(node.func) in ("min", "max") else ():
+        yield "call left out", 2, only
     if len(node.args) == 1 and path[-1][0] != "func":
         only = node.args[0]
         kind, given = function.kind_of(node), function.kind_of(only)
@@ -276,14 +279,17 @@ def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change
         yield "term", 3, f"({text}) + {side}"
     for side in sorted({*sides, *function.bounds_at(path)} - {text}):
         yield "factor", 3, f"({text}) * {side}"
-    for number in function.more:
+    for number in function.more or (sides if path[-1][0] == "slice" else ()):
         yield "factor", 3, f"({text}) // {number}"
     for axis in "xy" if function.cuda else "":
         for side in (f"{function.cuda}.blockDim.{axis}", *sides):
             yield "block", 3, f"({text}) + {function.cuda}.blockIdx.{axis} * {side}"
+    is_bound = isinstance(function.kind_of(function.at[path[:-1]]), T.RangeType)
     for size in function.sizes:
         if size != text:
             yield "size", 2, size
+        if is_bound and size != text:
+            yield "limit", 3, f"min({text}, {size})"
 
 
 def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
@@ -297,6 +303,9 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
             if isinstance(branch, ast.If | ast.IfExp) and names_read(branch.test) & own
         ]
     likely = sorted({test for branch in tested for test in function.tests_of_indices(branch)})
+    starts = sorted({text for branch in tested for text in function.starts_of_indices(branch)})
+    likely += [*starts, " and ".join(starts)] if len(starts) > 1 else starts
+    leaves = any(isinstance(branch, ast.If) and _leaves(branch) for branch in tested)
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
     if isinstance(node, ast.Compare):  # a number may have to lie between two whole ones
@@ -312,8 +321,17 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
         ]
     for cost, clauses in ((2, likely), (3, others)):
         for clause in map(expression, clauses):
-            if function.knows(clause, path):
-                yield "clause missing", cost, ast.BoolOp(ast.And(), [node, clause])
+            if not function.knows(clause, path):
+                continue
+            yield "clause missing", cost, ast.BoolOp(ast.And(), [node, clause])
+            if leaves:
+                other = ast.UnaryOp(ast.Not(), clause)
+                yield "clause missing", cost, ast.BoolOp(ast.Or(), [node, other])
+
+
+def _leaves(branch: ast.If) -> bool:
+    """Do the threads that pass this test leave the kernel, or the turn of a loop?"""
+    return isinstance(branch.body[-1], ast.Return | ast.Continue | ast.Break)
 
 
 # --- Fields, units and rounding, in plain functions -----------------------------------------------

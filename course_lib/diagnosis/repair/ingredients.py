@@ -220,6 +220,24 @@ class Ingredients:
         }
         return sorted(found)
 
+    def starts_of_indices(self, node: ast.AST) -> list[str]:
+        """That each index in a part of the text is not negative, where something is subtracted."""
+        found = {
+            f"0 <= {ast.unparse(index)}"
+            for part in nodes_in(node, ast.Subscript)
+            if isinstance(part.value, ast.Name) and part.value.id in self.arrays
+            for index in indices_of(part)
+            if self.is_whole(index) and not isinstance(index, ast.Constant)
+            if any(isinstance(op, ast.Sub) for op in ast.walk(self.made(index)))
+        }
+        return sorted(found)
+
+    def made(self, index: ast.expr) -> ast.AST:
+        """Where a variable gets its value; another expression as it is."""
+        name = index.id if isinstance(index, ast.Name) else None
+        made = (node for node, _ in self.nodes if isinstance(node, ast.Assign))
+        return next((node for node in made if name in names_bound(node)), index)
+
     # --- changes --------------------------------------------------------------------------------
 
     def line(self, path: Path) -> int:

@@ -82,7 +82,7 @@ class Variant:
     @property
     def right_as_far_as_written(self) -> bool:
         written = ~self.outcome.untouched
-        return bool(written.any() and self.right[written].all())
+        return self.is_right or bool(written.any() and self.right[written].all())
 
 
 @dataclass

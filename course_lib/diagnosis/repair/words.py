@@ -50,6 +50,7 @@ SAYS = {
     "and/or": ("join the parts of {text} differently", "Which threads should pass this test?"),
     "clause left out": ("test fewer conditions in {text}", "Which of these tests are needed?"),
     "clause missing": ("test one more condition besides {text}", "Which index is not tested here?"),
+    "limit": ("limit {text} to the length of an array", "Where does the last part end?"),
     "operator": ("use another operator in {text}", "Work out {text} for one thread by hand."),
     "surplus": ("keep only a part of {text}", "What is each part of {text} for?"),
     "turned": ("swap the two sides of {text}", "Which side comes first?"),
@@ -142,6 +143,10 @@ SAYS = {
     ),
     "exchange": ("swap two parts of {text}", "Which of the two parts do you need in each place?"),
     "indices": ("swap the two indices of {text}", "Which index is the row?"),
+    "part moved": (
+        "add a part of one index of {text} to the other one",
+        "Which of the two indices should change from one number to the next?",
+    ),
     "targets": ("swap the two names in {text}", "Which of the two values comes first?"),
 }
 
