@@ -302,9 +302,9 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
             for branch, _ in function.nodes
             if isinstance(branch, ast.If | ast.IfExp) and names_read(branch.test) & own
         ]
-    likely = sorted({test for branch in tested for test in function.tests_of_indices(branch)})
-    starts = sorted({text for branch in tested for text in function.starts_of_indices(branch)})
-    likely += [*starts, " and ".join(starts)] if len(starts) > 1 else starts
+    ends = sorted({test for branch in tested for test in function.tests_of_indices(branch)})
+    starts = sorted({test for branch in tested for test in function.starts_of_indices(branch)})
+    likely = [*ends, *starts, *(" and ".join(tests) for tests in (ends, starts) if len(tests) > 1)]
     leaves = any(isinstance(branch, ast.If) and _leaves(branch) for branch in tested)
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
@@ -312,12 +312,12 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
         sides = [
             side for side in (node.left, *node.comparators) if T.is_float(function.kind_of(side))
         ]
-        ends = [f"{name}{more}" for name in function.places_at(path) for more in ("", " + 1")]
+        wholes = [f"{name}{more}" for name in function.places_at(path) for more in ("", " + 1")]
         others += [
-            f"{ast.unparse(side)} {sign} {end}"
+            f"{ast.unparse(side)} {sign} {whole}"
             for side in sides
             for sign in ("<", ">=")
-            for end in ends
+            for whole in wholes
         ]
     for cost, clauses in ((2, likely), (3, others)):
         for clause in map(expression, clauses):
