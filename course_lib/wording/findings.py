@@ -86,8 +86,9 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "barrier-divergence",
-        "not every thread reaches the barrier",
-        "All threads of a block must reach the same cuda.syncthreads().",
+        "not every thread gets past the barrier",
+        "All threads of a block must reach the same cuda.syncthreads(), and a thread that waits at "
+        "an mbarrier needs all of its arrivals and bytes.",
         "error",
     ),
     (
@@ -147,7 +148,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "wrong-index",
-        "a wrong index",
+        "the wrong element is read or written",
         "A value is read from, or written to, the wrong place.",
         "error",
     ),

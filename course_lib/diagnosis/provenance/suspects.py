@@ -127,7 +127,7 @@ class Suspects(TextPlaces):
                 yield from self._loops(loads)
                 yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
-            case "independent" if fact.is_of_nothing or len(self.source.parameters) == 2:
+            case "independent" if fact.is_of_nothing or self._are_never_reached(loads):
                 yield from self._helpful_tests()
                 if self.found.wrong.all():
                     yield from lines_of([*self._resets(in_loops=True), *self._sums])
@@ -151,6 +151,11 @@ class Suspects(TextPlaces):
             case _:
                 yield from self._accesses(loads, fact)
                 yield from lines_of([*self._sums, *stores])
+
+    def _are_never_reached(self, loads: Iterable[ast.expr]) -> bool:
+        """Does no thread of this launch come to a line that loads there?"""
+        reached = self.found.launcher.trail(self.found.case).lines
+        return not any(load.lineno in reached for load in loads)
 
     def _loads(self, fact: Fact) -> list[ast.expr]:
         """Of the arrays of a fact, and of those that they are staged in: the last on the way

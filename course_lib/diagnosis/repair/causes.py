@@ -82,6 +82,8 @@ def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
     if edit.kind in ("else missing", "+= for =") and seen == "uninitialised-read":
         return seen
+    if edit.kind in ("order", "too late") and seen == LOOP:
+        return FORMULA  # the loop runs as often as before
     if edit.kind == "mask":
         return seen if seen in OUTSIDE else TEST
     if edit.kind in ("guard missing", "array too small") and seen in OUTSIDE:
@@ -131,6 +133,8 @@ def _comparisons_changed(edit: Edit) -> Iterator[ast.Compare]:
 
 def _of_move(edit: Edit) -> str | None:
     moved = [node_at(edit.tree, path) for path in edit.statements]
+    if any(isinstance(node, ast.If) and isinstance(node.body[-1], ast.Break) for node in moved):
+        return LOOP
     return SUM if edit.kind in MOVES and any(map(_is_of_a_sum, moved)) else None
 
 

@@ -189,8 +189,9 @@ def _is_of_a_loop(tree: Function, path: Path) -> bool:
         match node_at(tree, path[: length + 1]):
             case ast.Assign() | ast.AugAssign() as assignment:
                 return _moves_a_loop(tree, assignment)
-            case ast.Break() | ast.Return():
-                return length + 1 == len(path)
+            case ast.Break() | ast.Return() | ast.If(body=[*_, ast.Break()]):
+                if length + 1 == len(path):
+                    return True
     return False
 
 

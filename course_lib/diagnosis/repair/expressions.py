@@ -53,7 +53,8 @@ def _changes(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
     if function.is_whole(node) and _is_of_an_index(node, function, path):
         yield from _terms(node, function, path)
     if function.kind_of(node) == T.BOOL and path[-1][0] in ("test", "value"):
-        if not isinstance(node, ast.Name | ast.Call):  # what those stand for is changed instead
+        # What a name or a call stands for is changed instead.
+        if not isinstance(node, ast.Name | ast.Call | ast.Constant):
             yield from _clauses(node, function, path)
 
 
@@ -289,7 +290,7 @@ def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change
         if size != text:
             yield "size", 2, size
         if is_bound and size != text:
-            yield "limit", 3, f"min({text}, {size})"
+            yield "limit", 4, f"min({text}, {size})"
 
 
 def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:

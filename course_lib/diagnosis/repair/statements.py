@@ -347,4 +347,7 @@ def _in_other_order(function: Ingredients, place: StatementPlace) -> Iterator[Ed
     if any(map(function.makes_an_array, (place.statement, other.statement))):
         return
     past = {place.path: StatementEdit(before=(other.statement,)), other.path: GONE}
-    yield function.statements("order", 2, past, place.statement.lineno)
+    if isinstance(place.statement, BLOCKS) and not isinstance(other.statement, BLOCKS):
+        yield function.statements("too late", 2, past, other.statement.lineno)
+    else:
+        yield function.statements("order", 2, past, place.statement.lineno)

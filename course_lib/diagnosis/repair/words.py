@@ -141,6 +141,10 @@ SAYS = {
         "swap {text} and the next statement",
         "Which of the two statements has to run first, and why?",
     ),
+    "too late": (
+        "move {text} above the statement before it",
+        "Which of the two statements has to run first, and why?",
+    ),
     "exchange": ("swap two parts of {text}", "Which of the two parts do you need in each place?"),
     "indices": ("swap the two indices of {text}", "Which index is the row?"),
     "part moved": (
@@ -165,6 +169,8 @@ def _text_of(edit: Edit) -> str:
         return _first_line(node_at(edit.tree, edit.paths[0]))
     if edit.kind == "array too small":
         return _first_line(node_at(edit.tree, edit.paths[0][:-1]))
+    if edit.kind == "too late":
+        return _first_line(node_at(edit.tree, max(edit.paths)))
     if edit.kind == "order":
         return _first_line(node_at(edit.tree, min(edit.paths)))
     first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))
