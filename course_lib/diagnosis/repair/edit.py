@@ -84,9 +84,9 @@ class Edit:
 
     @cached_property
     def loads(self) -> bool:
-        """Does what it puts in load an element of an array?"""
+        """Does what it puts in load an element of an array, and stands nowhere else?"""
         return any(
-            not isinstance(node.value, ast.Attribute)
+            not isinstance(node.value, ast.Attribute) and node not in _subscripts_of(part.tree)
             for part in self.parts
             for new in (
                 *part.values.values(),
@@ -174,6 +174,11 @@ def _placed(new: Node, there: ast.AST) -> Node:
     if isinstance(new, ast.expr) or not hasattr(new, "lineno"):
         ast.copy_location(copied, there)
     return ast.fix_missing_locations(copied)
+
+
+@lru_cache(maxsize=8)
+def _subscripts_of(tree: Function) -> frozenset[ast.Subscript]:
+    return frozenset(nodes_in(tree, ast.Subscript))
 
 
 def _is_of_a_loop(tree: Function, path: Path) -> bool:

@@ -292,7 +292,7 @@ def _guarded_store(function: Ingredients, statement: ast.stmt, path: Path) -> It
                 ]
                 guarded = ast.If(expression(" and ".join(tests)), [statement], [])
                 change = StatementEdit(instead=(guarded,))
-                yield function.statement("guard missing", 3, path, change)
+                yield function.statement("guard missing", 2, path, change)
                 return
 
 
