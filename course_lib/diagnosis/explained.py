@@ -74,7 +74,7 @@ def at_their_mapping(
     launcher: Launcher, costs: Sequence[Finding], exact: Trial, trials: Sequence[Trial]
 ) -> list[Finding]:
     """The costs of a launch; those of how lanes meet memory where one change would end them."""
-    wanted = {cost.code for cost in costs if cost.severity == "error"} & {*OF_LANES}
+    wanted = {cost.code for cost in costs} & {*OF_LANES}
     ending: dict[str, Edit] = {}
     search = Search(launcher, trials, steps=STEPS_OF_COSTS)
     for edit, left in search.without_costs(exact) if wanted else ():
@@ -90,6 +90,11 @@ def _at_a_change(cost: Finding, edit: Edit | None) -> Finding:
     said = tell.says("shows elsewhere", line=Line(cost.line or 0), seen=cost.message)
     message = tell.says("one change for a cost", seen=said, says=said_of(edit)[0])
     return replace(cost, message=message, line=edit.line)
+
+
+def writes_outside(trial: Trial) -> bool:
+    """Does a thread write where no array is? What it meant to write is missing by chance."""
+    return any(error.code == "out-of-bounds-write" for error in trial.errors)
 
 
 def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
@@ -249,6 +254,7 @@ class CauseSearch:
             return None
         wrong = [t for t in self.trials if not t.right and t.case.is_counted]
         looked_at = [self.exact, *sorted(wrong, key=lambda trial: trial.telling)[:MOST_LOOKED_AT]]
+        looked_at = [trial for trial in looked_at if not writes_outside(trial)]
         ideas = ideas_of(self.launcher.exercise, self.launcher.problem)
         clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
         clean += [trial.outcome for trial in self.trials if trial.right and trial is not self.exact]

@@ -145,12 +145,20 @@ def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding
             value = first.got[first.known][0]
             C, inputs = first.output, first.operands
             at = ", ".join("0" * first.got.ndim)
-            line = lines[-1] if lines else None
+            line = _made_at(launcher, lines[-1]) if lines else None
             found = tell("independent of input", line, array=C, inputs=inputs)
             values = f"{C}[{at}] is {value:.6g} in any case."
             found = replace(found, message=with_values(found.message, values))
             return launcher.seen_in(trial, found, is_told=False)
     return None
+
+
+def _made_at(launcher: Launcher, line: int) -> int:
+    """Where the number that a line stores is worked out: there, or in the one line that sets it."""
+    statement = launcher.source.at_line(line)
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    made = launcher.source.value_of(value.id) if isinstance(value, ast.Name) else None
+    return made.lineno if made else line
 
 
 def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:

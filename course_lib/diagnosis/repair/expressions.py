@@ -44,8 +44,8 @@ def _changed_by(rule: Rule, function: Ingredients) -> Iterator[Edit]:
         if isinstance(node, ast.expr) and function.is_read(node, path):
             for kind, cost, new in rule(node, function, path):
                 yield function.value(kind, cost, path, new)
-            if rule is _changes and isinstance(node, ast.BinOp):
-                yield from _sides_scaled(node, function, path)
+            if rule is _changes:
+                yield from _parts_scaled(node, function, path)
 
 
 def _changes(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change]:
@@ -240,13 +240,20 @@ def _more_on_the_right(node: ast.BinOp) -> Iterator[ast.expr]:
         left = left.left
 
 
-def _sides_scaled(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator[Edit]:
-    """One side of a sum times the side of a tile."""
-    if isinstance(node.op, ast.Add | ast.Sub) and function.is_whole(node):
-        for place, side in product(("left", "right"), function.sides):
-            name = getattr(node, place)
-            if isinstance(name, ast.Name):
-                yield function.value("factor", 2, (*path, (place, None)), f"{name.id} * {side}")
+def _parts_scaled(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """One side of a sum times the side of a tile; or what is left of it, or of an argument, where
+    it is divided by that."""
+    parts: list[tuple[str, int | None]] = []
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        parts = [("left", None), ("right", None)] if function.is_whole(node) else []
+    if isinstance(node, ast.Call) and not isinstance(function.kind_of(node), T.RangeType):
+        parts = [("args", number) for number in range(len(node.args))]
+    for place, side in product(parts, function.sides):
+        part = function.at[(*path, place)]
+        if isinstance(part, ast.Name) and function.is_whole(part):
+            if isinstance(node, ast.BinOp):
+                yield function.value("factor", 2, (*path, place), f"{part.id} * {side}")
+            yield function.value("remainder", 3, (*path, place), f"{part.id} % {side}")
 
 
 # --- What an index or a test lacks ----------------------------------------------------------------

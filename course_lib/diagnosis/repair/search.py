@@ -140,12 +140,12 @@ class Search:
         edits = [edit for edit in self.edits(exact) if edit.kind in OF_MAPPINGS]
         for trial in order[:SIFTED]:
             edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
-        refused = self.refused_codes(self.launcher, exact)
+        before = self.cost_codes(self.launcher, exact, warnings=True)
         for edit in self.nearest(edits)[:MOST_MEASURED]:
             changed = self.launcher.with_kernel(edit.applied(self.kernel))
             with suppress(KernelRejected):
-                left = self.refused_codes(changed, changed.run(exact.case))
-                if left < refused and self.is_right(edit, order):
+                left = self.cost_codes(changed, changed.run(exact.case), warnings=True)
+                if left < before and self.is_right(edit, order):
                     yield edit, left
 
     def larger_array(self, array: str) -> Edit | None:
@@ -245,7 +245,7 @@ class Search:
         to walk down a column, or to have work done twice."""
         if not edits or exact is None:
             return [(edit, set()) for edit in edits]
-        refused = self.refused_codes(self.launcher, exact)
+        refused = self.cost_codes(self.launcher, exact)
         traffic: dict[Edit, tuple[int, int]] = {}
         missed: dict[Edit, set[str]] = {}
         for edit in edits:
@@ -254,7 +254,7 @@ class Search:
                 trial = changed.run(exact.case)
             except KernelRejected:  # by itself it has another type than among others
                 continue
-            missed[edit] = self.refused_codes(changed, trial)
+            missed[edit] = self.cost_codes(changed, trial)
             if missed[edit] <= refused:
                 profile = trial.profile
                 traffic[edit] = (
@@ -264,10 +264,11 @@ class Search:
         cheapest = sorted(traffic, key=lambda edit: (traffic[edit], self.distance(edit)))
         return [(edit, missed[edit]) for edit in cheapest]
 
-    def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
-        """What the exercise asks for beside a right result, and a launch lacks."""
+    def cost_codes(self, launcher: Launcher, trial: Trial, warnings: bool = False) -> set[str]:
+        """What the exercise asks for beside a right result, and a launch lacks; with `warnings`
+        also what it only advises."""
         costs = requirements.judge(launcher.exercise, Measured(launcher, trial))
-        return {cost.code for cost in costs if cost.severity == "error"}
+        return {cost.code for cost in costs if warnings or cost.severity == "error"}
 
     def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
         """Two changes of one kind at once, as of both axes: of those that make more right."""

@@ -93,6 +93,10 @@ SAYS = {
         "multiply or divide {text} by something",
         "Take a small case. By what factor is this value off?",
     ),
+    "remainder": (
+        "use only what remains of {text} after a division",
+        "How many different values should {text} have here?",
+    ),
     "block": (
         "add the position of the block to {text}",
         "Which elements belong to block 0, and which to block 1?",
