@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.tree import Path, copy_of, indices_of, names_in
+from course_lib.diagnosis.source.tree import Path, copy_of, indices_of, names_bound, names_in
 from course_lib.emulator.language import types as T
 
 Places = Mapping[str, Sequence[Path]]
@@ -218,7 +218,8 @@ def _of_assignment(statement: ast.Assign, function: Ingredients, path: Path) -> 
         return
     line = statement.lineno
     added = ast.AugAssign(copy_of(target), ast.Add(), statement.value, lineno=line)
-    yield function.statement("= for +=", 1, path, StatementEdit(instead=(added,)))
+    if names_bound(target) <= function.known_at(path):
+        yield function.statement("= for +=", 1, path, StatementEdit(instead=(added,)))
     for length in range(1, len(path)):
         if isinstance(function.at[path[:length]], ast.For | ast.While):
             zero = ast.Assign([copy_of(target)], _zero_like(function, statement), lineno=line)
