@@ -355,6 +355,8 @@ class Examination:
         if rounding:
             return [rounding]
         limit, warnings = limit_of(launcher, trials)
+        if limit and not any(trial.errors for trial in trials if trial.case.along is None):
+            return [limit, *warnings]  # whatever else was seen beyond it follows
         faults = self.faults(trials)
         stops = [fault for fault in faults if is_misaligned(fault)]
         if stops:

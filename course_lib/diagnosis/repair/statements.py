@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.tree import Path, copy_of, indices_of, names_bound, names_in
+from course_lib.diagnosis.source.tree import Path, copy_of, names_bound, names_in
 from course_lib.emulator.language import types as T
 
 Places = Mapping[str, Sequence[Path]]
@@ -280,21 +280,18 @@ def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edi
 
 
 def _guarded_store(function: Ingredients, statement: ast.stmt, path: Path) -> Iterator[Edit]:
-    if not isinstance(statement, ast.Assign | ast.AugAssign):
-        return
-    for node in ast.walk(statement):
-        match node:
-            case ast.Subscript(value=ast.Name(id=array), ctx=ast.Store()):
-                if not all(map(function.is_whole, indices_of(node))):
-                    return
-                tests = [
-                    f"{ast.unparse(index)} < {array}.shape[{axis}]"
-                    for axis, index in enumerate(indices_of(node))
-                ]
-                guarded = ast.If(expression(" and ".join(tests)), [statement], [])
-                change = StatementEdit(instead=(guarded,))
-                yield function.statement("guard missing", 2, path, change)
-                return
+    """A store, or a call as that of an atomic operation, only where its elements are."""
+    match statement:
+        case ast.Assign(targets=[ast.Subscript() as place]) | ast.AugAssign(target=place):
+            tests = function.tests_of_indices(place)
+        case ast.Expr(value=ast.Call()):
+            tests = function.tests_of_indices(statement)
+        case _:
+            return
+    if tests:
+        guarded = ast.If(expression(" and ".join(tests)), [statement], [])
+        change = StatementEdit(instead=(guarded,))
+        yield function.statement("guard missing", 2, path, change)
 
 
 # --- Statements moved -----------------------------------------------------------------------------

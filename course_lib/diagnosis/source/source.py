@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from course_lib.diagnosis.source.tree import (
+    has,
     indices_of,
     multiplies,
     names_in,
@@ -75,7 +76,9 @@ class Source(Variables):
             if isinstance(loop, ast.For) and index.id in names_in(loop.target):
                 return bound_line(self, loop) if reads <= counted else None
         made = self.last_assignment(index) if list(self.conditions(access)) else None
-        return made.lineno if made and reads == {index} else None
+        if made is None or has(made.value or index, ast.Call):
+            return None  # the number of a thread is no mistake
+        return made.lineno if reads == {index} else None
 
     def _worked_out_for(self, index: ast.expr, access: ast.expr) -> int | None:
         """The line of the variable that an index is, if only this line and comparisons read it."""
