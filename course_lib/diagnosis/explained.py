@@ -151,8 +151,6 @@ class CauseSearch:
         source, place = self.launcher.source, facts_of(self.seen.message).get("place")
         if not isinstance(place, tuple) or place[1] < 0:  # before the first, a test is missing
             return None
-        if not all(any(e.code in OUTSIDE for e in trial.errors) for trial in self.trials):
-            return None  # so it is where tiles are partial
         there = [node for node in self.accesses_of(self.seen) if isinstance(node, ast.Subscript)]
         lines = {source.origin_of_index(access, place[:1]) for access in there}
         return lines.pop() if len(lines) == 1 else None

@@ -292,7 +292,8 @@ def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Change
     for axis in "xy" if function.cuda else "":
         for side in (f"{function.cuda}.blockDim.{axis}", *sides):
             yield "block", 3, f"({text}) + {function.cuda}.blockIdx.{axis} * {side}"
-    is_bound = isinstance(function.kind_of(function.at[path[:-1]]), T.RangeType)
+    of_a_loop = isinstance(function.kind_of(function.at[path[:-1]]), T.RangeType)
+    is_bound = of_a_loop and isinstance(node, ast.BinOp)  # that of a part, as `first + length`
     for size in function.sizes:
         if size != text:
             yield "size", 2, size
