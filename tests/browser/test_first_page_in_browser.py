@@ -71,7 +71,7 @@ def test_a_first_visit_judges_outlives_a_reload_and_keeps_the_course(user, judge
 
     page.reload()
     status(live, "Checked before, this same text: Not yet. Line 3", 5_000)
-    expect(live.locator(".report")).to_contain_text("Line 3: a wrong index")
+    expect(live.locator(".report")).to_contain_text("Line 3: the wrong element is read or written")
     expect(live.locator(".cm-lint-marker-error")).to_have_count(1)
     live.get_by_role("button", name="Check", exact=True).click()
     status(live, "Line 3", 1_000)

@@ -111,7 +111,7 @@ def test_live_a_student_s_way_through_a_lesson(user, judge, asked_elsewhere, tmp
     said(live, "about 10 MB, once")
     live.page.keyboard.press("Shift+Enter")
     said(live, "Not yet. Line 3", FIRST)
-    expect(live.locator(".report")).to_contain_text("Line 3: a wrong index")
+    expect(live.locator(".report")).to_contain_text("Line 3: the wrong element is read or written")
     marker = live.locator(".cm-gutter-lint .cm-lint-marker-error")
     line = live.locator(".cm-line").nth(2)
     assert abs(marker.bounding_box()["y"] - line.bounding_box()["y"]) < 12

@@ -351,7 +351,7 @@ def test_frequent_findings_come_first_once_per_answer() -> None:
     rows = [row("a", judged(3, 3, 4)), row("b", judged(3)), row("c", judged())]
     shown = words(report(rows)).partition("Most frequent findings")[2]
     assert shown.index("wrong-index") < shown.index("bank-conflict")
-    assert "a wrong index wrong-index right line 9 (3 times) 3" in shown
+    assert "the wrong element is read or written wrong-index right line 9 (3 times) 3" in shown
     assert "bank-conflict nothing (a warning) line 3 (2 times) 2" in shown
     endless = Judgement("matmul_tiled", (finding("timeout", "So.", 9),))
     shown = words(report([row("a", endless)])).partition("Most frequent findings")[2]

@@ -61,8 +61,8 @@ class Source(Variables):
 
     def origin_of_index(self, access: ast.Subscript, axes: Sequence[int]) -> int | None:
         """The line of the bound of the loop that counts an index (along one axis) and nothing but
-        indices, or of the variable that it is, if a test of sizes guards this access and it serves
-        no other; None if there is no such line."""
+        indices, or of the variable that it is, if a size is tested for each index of this access
+        and it serves no other; None if there is no such line."""
         indices = indices_of(access)
         index = indices[axes[0]] if axes and axes[0] < len(indices) else None
         if not isinstance(index, ast.Name):
@@ -75,7 +75,10 @@ class Source(Variables):
         for loop in self.loops_around(access):
             if isinstance(loop, ast.For) and index.id in names_in(loop.target):
                 return bound_line(self, loop) if reads <= counted else None
-        is_guarded = any(self.tests_a_size(test) for test, _ in self.conditions(access))
+        tests = [
+            part for test, _ in self.conditions(access) for part in nodes_in(test, ast.Compare)
+        ]
+        is_guarded = sum(map(self.tests_a_size, tests)) >= len(indices)
         made = self.last_assignment(index) if is_guarded else None
         if made is None or has(made.value or index, ast.Call):
             return None  # the number of a thread is no mistake
