@@ -17,6 +17,7 @@ from course_lib.diagnosis.source.tree import (
     Assignment,
     flat,
     has,
+    head_of,
     indices_of,
     is_constant,
     names_in,
@@ -170,7 +171,7 @@ class TextPlaces:
         for loop in loops:
             yield bound_line(self.source, loop)
             yield loop.lineno
-            yield from self._definitions([loop.iter if isinstance(loop, ast.For) else loop.test])
+            yield from self._definitions([head_of(loop)])
 
     def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
         """From the inside out."""

@@ -66,7 +66,7 @@ class Source(Variables):
         index = indices[axes[0]] if axes and axes[0] < len(indices) else None
         if not isinstance(index, ast.Name):
             return None
-        whole = self._function_of(access) or self.kernel
+        whole = self.function_of(access) or self.kernel
         compared = {part for test in nodes_in(whole, ast.Compare) for part in ast.walk(test)}
         names = [node for node in nodes_in(whole, ast.Name) if isinstance(node.ctx, ast.Load)]
         reads = {node for node in names if node.id == index.id and node not in compared}
@@ -88,7 +88,7 @@ class Source(Variables):
         made = self.last_assignment(index)
         if made is None:
             return None
-        whole = self._function_of(access) or self.kernel
+        whole = self.function_of(access) or self.kernel
         nodes = [node for node in ast.walk(whole) if node not in (access, made)]
         compared = [node for node in nodes if isinstance(node, ast.Compare)]
         aside = {part for node in (access, *compared) for part in ast.walk(node)}

@@ -9,6 +9,7 @@ from functools import cached_property
 from course_lib.diagnosis.source.tree import (
     AnswerTree,
     flat,
+    head_of,
     names_bound,
     names_in,
     names_read,
@@ -141,11 +142,10 @@ class Variables(AnswerTree):
             for name in flat(target)
             if isinstance(name, ast.Name)
         }
-        heads = [loop.iter if isinstance(loop, ast.For) else loop.test for loop in self.loops()]
         return any(
             part is node or (isinstance(part, ast.Name) and part.id in given)
-            for head in heads
-            for part in ast.walk(head)
+            for loop in self.loops()
+            for part in ast.walk(head_of(loop))
         )
 
     def steps_of(self, loop: ast.For | ast.While) -> set[str]:
