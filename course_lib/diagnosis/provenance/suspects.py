@@ -26,8 +26,6 @@ from course_lib.diagnosis.source.tree import (
     is_constant,
     is_number,
     names_in,
-    part_of,
-    set_by,
     target_of,
     variables_in,
 )
@@ -202,26 +200,12 @@ class Suspects(TextPlaces):
                 for assignment in made
                 if assignment.value and is_constant(assignment.value)
             )
-            if self._leaves_a_block_out(stores):
-                yield from lines_of(stores)
         if self.meet:  # as many are written as should be, and not the right ones
             yield from self._by_numbering(self._definitions(indices))
         for loop in (loop for store in stores for loop in self._around(store)):
             if behind and isinstance(loop, ast.For) and behind[0] & variables_in(loop.target):
                 yield loop.lineno
         yield from self._by_numbering(self._definitions(indices))
-
-    def _leaves_a_block_out(self, stores: Iterable[ast.expr]) -> bool:
-        """Is there a variable made of a block's number that no index of a store uses?"""
-        behind = set().union(*map(self.source.everything_behind, stores))
-        made = {
-            name
-            for node in self.source.walk()
-            if isinstance(node, ast.Assign)
-            for name in set_by(node)
-            if names_in(part_of(node, name) or node.value) & BLOCK
-        }
-        return bool(made - behind)
 
     def _is_by_tiles(self, fact: Fact) -> bool:
         step = self.found.launcher.step_tile or (LEAST_TILE if self.source.shared_names() else None)
