@@ -22,7 +22,7 @@ from course_lib.diagnosis.costs.transactions import (
     narrow_accesses,
     register_reuse,
 )
-from course_lib.diagnosis.costs.words import NEED, PROBLEM, tell
+from course_lib.diagnosis.costs.words import NEED, tell
 from course_lib.diagnosis.launches.trail import Journeys
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.registry.entry_checks import axes
@@ -147,9 +147,8 @@ def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> It
         elements, line = math.prod(traffic.shape), _busiest(traffic.loaded_at)
         times, least = traffic.loaded_elements / elements, f"{once / elements:.4g}"
         if traffic.loaded_elements > enough:
-            words = {"letter": letter, "problem": _in_problem(measured)}
             often = "once" if once == elements else f"{least} times"
-            yield tell(kind, line, least=often, times=f"{times:.{digits}g}", **words)
+            yield tell(kind, line, least=often, times=f"{times:.{digits}g}", letter=letter)
         elif not at_edges and measured.step_tile and measured.step_tile < SMALLEST_TILE:
             yield tell("tiny tile", line, step=measured.step_tile, letter=letter, least=least)
 
@@ -157,14 +156,6 @@ def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> It
 def _busiest(elements_at: Mapping[int, int]) -> int | None:
     """The line that fetches, or stores, most elements of an array; of equal ones the last."""
     return max(elements_at, key=lambda line: (elements_at[line], line), default=None)
-
-
-def _in_problem(measured: Measured) -> str:
-    """The sizes of a product and its tiles, as a phrase."""
-    if not measured.step_tile:
-        return ""
-    M, N, K = measured.shape
-    return say(PROBLEM, sizes=f"{M} x {K} x {N}", step=measured.step_tile)
 
 
 def _tensor_cores(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -10,7 +10,6 @@ WHY = {
     "down a column": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
     "them need different words from the same one of the {all} banks.",
 }
-PROBLEM = " in a problem of {sizes} with tiles of {step}"
 NEED = {
     "tiles": "two for each tile would be enough, which is {needed} in all",
     "enough": "{needed} would be enough",
@@ -119,8 +118,7 @@ tell = Words(
         ),
         "fetched again": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is fetched {times} times{problem}, but {least} would "
-            "be enough.",
+            "Each element of {letter} is fetched {times} times, but {least} would be enough.",
             "How often does one block read the same element of {letter}?",
         ),
         "tiny tile": Wording(
@@ -131,7 +129,7 @@ tell = Words(
         ),
         "fetched again at edges": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is fetched {times} times{problem}, but {least} would "
+            "Each element of {letter} is fetched {times} times, but {least} would "
             "be enough. These sizes are not multiples of the tile.",
             "What does a block do with {letter} where its last tile is only partly filled?",
         ),
