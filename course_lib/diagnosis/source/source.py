@@ -126,17 +126,6 @@ class Source(Variables):
                     names.append(name)
         return names
 
-    def starts(self, name: str) -> list[ast.stmt]:
-        """Where a sum is set to an expression that does not contain the sum itself."""
-        return [
-            statement
-            for statement in self.local_stores(name) or self.assignments(name)
-            if isinstance(statement, (ast.Assign, ast.AnnAssign))
-            and statement.value is not None
-            and name not in names_in(statement.value)
-            and not any(multiplies(part) for part in outside(statement.value))
-        ]
-
 
 def _indices_at(access: ast.expr) -> Sequence[ast.expr]:
     """The indices of an access along each axis; a flat one, as `row * N + col`, has two."""
@@ -183,19 +172,3 @@ def _is_an_index(source: Source, name: str) -> bool:
         for store in (False, True)
         for access in source.accesses(array, store)
     )
-
-
-def loop_start_line(source: Source, loop: ast.For | ast.While) -> int:
-    """Where a loop gets its first number: of a `while`, the last line before it."""
-    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) > 1:
-        return _worked_out_at(source, loop.iter.args[:1]) or loop.lineno
-    if isinstance(loop, ast.While):
-        starts = [
-            statement.lineno
-            for name in sorted(source.steps_of(loop))
-            for statement in source.assignments(name)
-            if statement.lineno < loop.lineno
-        ]
-        if starts:
-            return max(starts)
-    return bound_line(source, loop)
