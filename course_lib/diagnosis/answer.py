@@ -23,7 +23,6 @@ from course_lib.diagnosis.source.tree import (
     nodes_in,
     root_name,
     variables_in,
-    walk,
 )
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, kernel_from
@@ -215,25 +214,12 @@ def _nothing_written(kernel: Kernel, output: str) -> Finding:
             return tell("compared", node.lineno)
     if kernel.is_empty:
         return tell("empty", kernel.tree.lineno, kernel=kernel.name)
-    for statement in _never_used(kernel):
-        name = sorted(names_bound(statement))[0]
-        return tell("only a variable", statement.lineno, name=name, output=output)
+    made = nodes_in(kernel.tree, ast.Assign, ast.AugAssign)
+    for one in sorted(made, key=lambda one: -one.lineno):
+        if names_bound(one) and "cuda" not in names_read(one):  # else the place of a thread
+            name = min(names_bound(one))
+            return tell("only a variable", one.lineno, name=name, output=output)
     return tell("no store", kernel.tree.lineno, kernel=kernel.name, output=output)
-
-
-def _never_used(kernel: Kernel) -> Iterator[ast.stmt]:
-    """The statements, the last one first, that give a variable a value that nothing reads later,
-    unless they work out the place of a thread. There is no loop."""
-    read: set[str] = set()
-    nodes = [node for node, _ in walk(kernel.tree) if isinstance(node, ast.stmt)]
-    for node in reversed(nodes):
-        if isinstance(node, ast.Assign | ast.AugAssign):
-            own = names_bound(node)
-            if own and not own & read and "cuda" not in names_read(node):
-                yield node
-            read |= names_read(node)
-        elif isinstance(node, ast.If):
-            read |= names_read(node.test)
 
 
 def missing(exercise: Exercise, kernel: Kernel) -> Finding | None:

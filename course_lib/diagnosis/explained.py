@@ -16,12 +16,12 @@ from course_lib.diagnosis.launches.outcome import (
     by_how_much,
     exact_of,
     is_misaligned,
+    where,
 )
 from course_lib.diagnosis.number_patterns import (
     idea_behind,
     ideas_of,
     not_finite,
-    not_written,
     placed,
 )
 from course_lib.diagnosis.provenance import words as facts_in_words
@@ -325,8 +325,10 @@ class CauseSearch:
         """What the numbers are made of, at the line to which they point first."""
         code = facts_in_words.code_of(fact, self.launcher.source, fact.lines[0])
         message, hint = self.sentence_of(fact)
-        if fact.kind == "unwritten" and self.exact and self.launcher.problem.starts_blank:
-            message = not_written(self.exact.outcome) or message
+        if fact.kind == "unwritten" and self.experiment:
+            gaps = self.experiment.unwritten.reshape(self.experiment.shape)
+            sizes = self.launcher.problem.geometry(self.launcher.tile)
+            message = tell.says("unwritten part", seen=message, where=where(gaps, sizes))
         return self.with_launch(finding(code, message, fact.lines[0], hint, "error"))
 
     def unexplained(self) -> Finding:

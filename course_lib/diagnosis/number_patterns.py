@@ -18,7 +18,6 @@ from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis import answer
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import (
-    OUTSIDE,
     Outcome,
     Trial,
     by_how_much,
@@ -38,19 +37,6 @@ Array = np.ndarray
 # How a fraction is lost.
 CUTS = ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded"))
 Answer = Callable[..., tuple[Array, Array]]  # what should come out of inputs, and the room
-
-
-def not_written(outcome: Outcome) -> Sentence | None:
-    """What is said of elements that no thread wrote, while those that were written are right."""
-    untouched = outcome.untouched
-    if not untouched.any() or not outcome.right[~untouched].all():
-        return None
-    if np.isnan(outcome.poison):
-        return None  # a not-a-number may also have been computed; another poison tells
-    if untouched.all():
-        return tell.says("nothing written", array=outcome.output)
-    place = where(untouched, outcome.sizes)
-    return tell.says("a part not written", array=outcome.output, place=place)
 
 
 def not_finite(outcome: Outcome) -> Finding | None:
@@ -195,11 +181,10 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
         unwritten = say(NEVER_WRITTEN, where=where(never, outcome.sizes))
     lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
     line = lines[-1] if lines else launcher.source.kernel.lineno
-    kind = "wrong but for block 0" if trial.right_in_block_0_alone else "wrong"
     seen_on: Sentence | str = ""
     if launcher.problem.sizes_vary:
         seen_on = say(SEEN_ON, sizes=launcher.launched_as(trial.case))
-    found = tell(kind, line, seen_on=seen_on, place=place, unwritten=unwritten)
+    found = tell("wrong", line, seen_on=seen_on, place=place, unwritten=unwritten)
     return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
 
 
@@ -247,14 +232,8 @@ def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) ->
         slip = diagnose(launcher.problem.answer, trial.outcome)
         found = placed(launcher, slip, ("integer",), trial) if slip else None
         if found and found.line is not None:  # else nothing in the text makes whole numbers
-            return found if trial is exact or not _has_gaps(exact) else None
+            return found
     return None
-
-
-def _has_gaps(trial: Trial) -> bool:
-    """Are numbers missing because an access left an array? What explains them explains that."""
-    outside = any(error.code in OUTSIDE for error in trial.errors)
-    return outside and bool(np.isnan(trial.outcome.got[~trial.outcome.untouched]).any())
 
 
 def placed(launcher: Launcher, found: Finding, place: Sequence[str], trial: Trial) -> Finding:

@@ -31,7 +31,6 @@ FARTHEST = 1 << 30  # a limit on a size beyond is none: no array is as long
 LEAST = 2  # a limit; sizes of 0 and 1 are kinds of their own, and tried anyway
 AXES = (None, 0, 1, 2)  # what goes with a size in a product of two
 FLAT = ("test", "choice", "wrap", "cast")  # sites where an index into a whole array may stand
-UNITS = range(1, 1025)  # how many indices a block or a turn may have
 # Of several limits that a launch met first, which one rather explains wrong numbers.
 TELLING = ("cast", "loop", "choice", "axis", "test", "wrap", "lanes")
 
@@ -176,10 +175,8 @@ class Suspicion:
     def first_size_beyond(self) -> int:
         """The smallest size along the axis that should pass the limit."""
         points = self._points
-        size = next(filter(None, (_by_whole_units(points, unit) for unit in UNITS)), None)
-        if size is None:
-            (first, near), (last, far) = min(points.items()), max(points.items())
-            size = last + math.ceil((1 - far) * (last - first) / (far - near))
+        (first, near), (last, far) = min(points.items()), max(points.items())
+        size = last + math.ceil((1 - far) * (last - first) / (far - near))
         return size if self.other is None else -(-size // self.long.shape[self.other])
 
     def launch(self, size: int, problem: Problem, spent: int) -> Case | None:
@@ -198,22 +195,6 @@ class Suspicion:
             return None
         allowed = 4 * steps + 5000
         return Case(shape, poison=NAN, draw=70 + self.axis, counted=True, allowed=allowed)
-
-
-def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
-    """The first size beyond the limit, if each unit begun takes all launches equally far."""
-    reached = {-(-size // unit): far for size, far in points.items()}
-    first, last = min(reached), max(reached)
-    if len(reached) < 2 + (unit > 1):
-        return None
-    per_unit = (reached[last] - reached[first]) / (last - first)
-    fits = all(
-        far == reached[first] + per_unit * (-(-size // unit) - first)
-        for size, far in points.items()
-    )
-    if not fits or per_unit <= 0:
-        return None
-    return unit * (first + math.ceil((1 - reached[first]) / per_unit) - 1) + 1
 
 
 def limit_finding(site: Site, source: Source, label: object, outcome: Outcome) -> Finding:

@@ -126,12 +126,6 @@ tell = Words(
             "What does a thread put into the tile when its element is outside {inputs}?",
         ),
         "wrong": Wording("wrong-result", WRONG, "Work out this one element by hand, step by step."),
-        "wrong but for block 0": Wording(
-            "wrong-result",
-            WRONG,
-            "Only block 0 is right. Where does cuda.blockIdx come in, and what is it multiplied "
-            "by?",
-        ),
         "written input": Wording(
             "wrong-index",
             "{name} is an input, but the kernel writes into it.",
@@ -149,14 +143,8 @@ tell = Words(
             "Does anything depend on the size of the problem or on the order of the threads?",
         ),
         # What numbers show by themselves.
-        "nothing written": Wording(
-            "incomplete-output",
-            "{array} was never written: every element still holds what was there before the "
-            "launch.",
-        ),
-        "a part not written": Wording(
-            "incomplete-output",
-            "What was written is right, but part of {array} was never written: {place}.",
+        "unwritten part": Wording(
+            "", "{seen} In that launch, this part was never written: {where}."
         ),
         "not a number": Wording(
             "numerical-overflow",

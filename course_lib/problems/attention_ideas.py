@@ -124,7 +124,7 @@ def _subtracting(largest: Callable[[Array], Array], Q: Array, K: Array, V: Array
 def _ties() -> Ideas:
     says = "a key is left out if its score equals the largest score before it"
     hint = "Which branch does the kernel take for a key whose score equals the maximum?"
-    yield FORMULA, _without_ties, says, hint, ("test", "V")
+    yield FORMULA, _without_ties, says, hint, ("chosen",)
 
 
 def _without_ties(Q: Array, K: Array, V: Array) -> Array:

@@ -97,7 +97,7 @@ TASK = Task(
             lambda A, B: A[-1:].T @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
             "What should `sums[i, j]` still contain from the earlier steps along k?",
-            place=("sum", "replaced"),
+            place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A[:8].T @ B[:8] + A[16:24].T @ B[16:24],

@@ -52,7 +52,7 @@ TASK = Task(
             lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
             "each tap overwrites the sum, so only the product of the last tap is left",
             "What should a sum still contain from the earlier taps?",
-            place=("sum", "replaced"),
+            place=("sum",),
         ),
         WrongIdea(
             _replaced_far,

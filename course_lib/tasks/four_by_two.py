@@ -36,7 +36,7 @@ TASK = Task(
             lambda A, B: A[-1:].T @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
             "What should a sum still contain from the earlier steps along k?",
-            place=("sum", "replaced"),
+            place=("sum",),
         ),
         WrongIdea(
             lambda A, B: (A.T @ B)[:, ::2].repeat(2, axis=1), *SECOND_LIKE_FIRST, place=("sum",)

@@ -83,7 +83,7 @@ TASK = Task(
             lambda A, B: A[:, -1:] @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
             "What should a sum still contain from the earlier steps along k?",
-            place=("sum", "replaced"),
+            place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, ::4].repeat(4, 1),

@@ -62,7 +62,7 @@ TASK = Task(
             _keys_that_overlap,
             "the keys of each block begin only 16 rows after those of the previous block",
             "How many keys does a block have? In which row of K do the keys of block (1, 0) begin?",
-            place=("load", "K", "row"),
+            place=("load", "K"),
         ),
         WrongIdea(
             _half_of_the_keys,

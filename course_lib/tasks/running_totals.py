@@ -38,7 +38,7 @@ TASK = Task(
             "each total is the sum of only its own chunk",
             "What should `total` still contain from the earlier chunks, and where should it start "
             "from zero?",
-            place=("start", "anew"),
+            place=("sum",),
         ),
         WrongIdea(
             lambda x, y: _of_each_chunk(x, y)[[0, 0, 0]].cumsum(),
@@ -93,7 +93,7 @@ TASK = Task(
             "each total is only the last product of its chunk instead of a sum",
             "`=` replaces the products that came before. Which operator adds a product to the "
             "earlier ones?",
-            place=("sum", "replaced"),
+            place=("sum",),
         ),
         WrongIdea(
             lambda x, y: (_chunk(x) + _chunk(y)).sum(axis=1).cumsum(),

@@ -139,7 +139,7 @@ IDEAS = (
             computes,
             f"each {what} overwrites the sums, so only the products of the last {what} are left",
             LOST,
-            place=("sum", "replaced"),
+            place=("sum",),
         )
         for computes, what in (
             (lambda A, B: A[-1:].T @ B[-1:], "step along k"),

@@ -37,7 +37,7 @@ TASK = Task(
             lambda A, B: A[:, -1:] @ B[-1:],
             "each step along k overwrites the sums, so only the products of the last step are left",
             "What should a sum still contain from the earlier steps along k?",
-            place=("sum", "replaced"),
+            place=("sum",),
         ),
         WrongIdea(
             _replaced_in_a_corner,

@@ -111,7 +111,7 @@ def test_not_a_number_is_never_right() -> None:
     (np.s_[:, 30:], "the last 10 columns"),
     (np.s_[4:7, :], "rows 4 to 6"),
     (np.s_[::2, :], "every second row"),
-    (np.s_[16:32, 16:32], "block (1, 1)"),
+    (np.s_[16:32, 16:32], "rows 16 to 31 of columns 16 to 31"),
     (np.s_[3:5, 7:9], "rows 3 to 4 of columns 7 to 8"),
 ])  # fmt: skip
 def test_a_place_is_named(chosen: object, words: str) -> None:
@@ -120,10 +120,10 @@ def test_a_place_is_named(chosen: object, words: str) -> None:
     assert str(where(mask, Geometry(16, 16))) == words
 
 
-def test_all_but_one_block_is_named() -> None:
+def test_two_bands_are_named() -> None:
     mask = np.ones((35, 40), bool)
     mask[:16, :16] = False
-    assert str(where(mask, Geometry(16, 16))) == "every block but (0, 0)"
+    assert str(where(mask, Geometry(16, 16))) == "the last 19 rows and the last 24 columns"
 
 
 def test_all_but_one_are_named() -> None:

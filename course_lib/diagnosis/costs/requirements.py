@@ -6,7 +6,6 @@ an uneven one, with room for what the edges need, so that no detour is taken the
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +22,7 @@ from course_lib.diagnosis.costs.transactions import (
     narrow_accesses,
     register_reuse,
 )
-from course_lib.diagnosis.costs.words import NEED, PROBLEM, tell
+from course_lib.diagnosis.costs.words import NEED, tell
 from course_lib.diagnosis.launches.trail import Journeys
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.registry.entry_checks import axes
@@ -86,45 +85,20 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Is shared memory there, and do the operands come from it?"""
     if not {"shared-memory", "registers"} & exercise.points.keys():
         return
-    found = _not_from_shared_memory(measured)
-    if found:
-        once = _each_is_fetched_once(measured)
-        yield tell.again("fetched for another" if once else "needed by several", found)
-
-
-def _not_from_shared_memory(measured: Measured) -> Finding | None:
     profile, source = measured.profile, measured.source
     arrays = profile.shared_arrays
     names = joined(array.name for array in arrays)
     if not arrays:
         kind = "warps alone" if source.calls(WARP_FUNCTIONS) else "no shared memory"
-        return tell(kind, source.kernel.lineno)
-    if not profile.shared_load_requests:
-        line = _line_of_operands(measured) or arrays[0].line
+        yield tell(kind, source.kernel.lineno)
+    elif not profile.shared_load_requests:
+        fetched = traffic_of(profile, measured.names[0])
+        line = _busiest(fetched.loaded_at) if fetched else None
         done = "filled" if profile.shared_store_requests else "there"
         are = "is" if len(arrays) == 1 else "are"
-        return tell("never read", line, names=names, are=are, done=done)
-    if measured.hands_over and _is_for_show(measured):
-        return tell("for show", arrays[0].line, names=names)
-    if _passes_shared_memory_by(measured):
-        read, fetched = profile.shared_load_bytes // FLOAT_BYTES, sum(_fetched(measured))
-        return tell("passed by", arrays[0].line, read=f"{read:,}", fetched=f"{fetched:,}")
-    return None
-
-
-def _each_is_fetched_once(measured: Measured) -> bool:
-    """Does no element of the inputs go to a second thread?"""
-    arrays = [measured.profile.arrays.get(name) for name in measured.names[:-1]]
-    return all(array is None or array.loaded_elements <= math.prod(array.shape) for array in arrays)
-
-
-def _line_of_operands(measured: Measured) -> int | None:
-    """Where the sum takes its operands from global memory, if it does."""
-    inputs = set(measured.names[:-1])
-    for statement in measured.source.additions():
-        if inputs & {part.id for part in ast.walk(statement.value) if isinstance(part, ast.Name)}:
-            return statement.lineno
-    return None
+        yield tell("never read", line or arrays[0].line, names=names, are=are, done=done)
+    elif measured.hands_over and _is_for_show(measured):
+        yield tell("for show", arrays[0].line, names=names)
 
 
 def _is_for_show(measured: Measured) -> bool:
@@ -134,31 +108,15 @@ def _is_for_show(measured: Measured) -> bool:
     Elsewhere that is tried out, at the cost of some launches.
     """
     profile = measured.profile
-    fetched = list(zip(_fetched(measured), measured.fetched_once, strict=False))
+    loads = (traffic_of(profile, name) for name in measured.names[:-1])
+    elements = [traffic.loaded_elements for traffic in loads if traffic]
+    fetched = list(zip(elements, measured.fetched_once, strict=False))
     sectors = profile.global_load_sectors + profile.global_store_sectors
     bytes_asked = profile.global_load_bytes + profile.global_store_bytes
     is_thrifty = all(count <= ROOM_FOR_REUSE * once for count, once in fetched)
     if is_thrifty and sectors * SECTOR_BYTES <= ROOM_FOR_NEIGHBOURS * bytes_asked:
         return False
     return not measured.hands_on(all(count <= ROOM_FOR_A_HALO * once for count, once in fetched))
-
-
-def _passes_shared_memory_by(measured: Measured) -> bool:
-    """Is shared memory there for show, while the threads fetch every operand themselves?
-
-    Both have to be seen: a block fetches elements of every input again, and of the two operands
-    of a multiply-add less than one comes from shared memory. A register tile, too, reads little
-    from there, but fetches little; so what is fetched counts as operands, where it is less.
-    A tile so small that nothing can be fetched again says nothing about the first.
-    """
-    fetched = _fetched(measured)
-    again = zip(fetched, measured.fetched_once, strict=False)
-    tiny = measured.step_tile is not None and measured.step_tile < SMALLEST_TILE
-    if not tiny and any(count <= ROOM_FOR_REUSE * once for count, once in again):
-        return False
-    read = measured.profile.shared_load_bytes / FLOAT_BYTES
-    result: bool = read < min(sum(fetched), measured.profile.flops) / 2
-    return result
 
 
 def shares(measured: Measured) -> bool:
@@ -170,15 +128,7 @@ def shares(measured: Measured) -> bool:
     if measured.source.calls(WARP_FUNCTIONS):
         return True
     in_common = bool(profile.shared_arrays) and profile.shared_load_requests > 0
-    if not in_common or _passes_shared_memory_by(measured):
-        return False
-    return not _is_for_show(measured)
-
-
-def _fetched(measured: Measured) -> list[int]:
-    """How many elements of each input all threads load from global memory."""
-    found = (traffic_of(measured.profile, name) for name in measured.names[:-1])
-    return [traffic.loaded_elements for traffic in found if traffic]
+    return in_common and not _is_for_show(measured)
 
 
 def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> Iterator[Finding]:
@@ -197,9 +147,8 @@ def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> It
         elements, line = math.prod(traffic.shape), _busiest(traffic.loaded_at)
         times, least = traffic.loaded_elements / elements, f"{once / elements:.4g}"
         if traffic.loaded_elements > enough:
-            words = {"letter": letter, "problem": _in_problem(measured)}
             often = "once" if once == elements else f"{least} times"
-            yield tell(kind, line, least=often, times=f"{times:.{digits}g}", **words)
+            yield tell(kind, line, least=often, times=f"{times:.{digits}g}", letter=letter)
         elif not at_edges and measured.step_tile and measured.step_tile < SMALLEST_TILE:
             yield tell("tiny tile", line, step=measured.step_tile, letter=letter, least=least)
 
@@ -207,14 +156,6 @@ def _reuse(exercise: Exercise, measured: Measured, at_edges: bool = False) -> It
 def _busiest(elements_at: Mapping[int, int]) -> int | None:
     """The line that fetches, or stores, most elements of an array; of equal ones the last."""
     return max(elements_at, key=lambda line: (elements_at[line], line), default=None)
-
-
-def _in_problem(measured: Measured) -> str:
-    """The sizes of a product and its tiles, as a phrase."""
-    if not measured.step_tile:
-        return ""
-    M, N, K = measured.shape
-    return say(PROBLEM, sizes=f"{M} x {K} x {N}", step=measured.step_tile)
 
 
 def _tensor_cores(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -225,9 +166,8 @@ def _tensor_cores(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         return
     lines = profile.lines
     busiest = max(lines, key=lambda number: lines[number].flops - lines[number].tensor_flops)
-    kind = "products of threads" if profile.tensor_flops else "no tensor cores"
     words = {"by_threads": f"{by_threads:,}", "flops": f"{profile.flops:,}"}
-    yield tell(kind, busiest, **words)
+    yield tell("products of threads", busiest, **words)
 
 
 def _barriers(measured: Measured) -> Iterator[Finding]:
@@ -282,16 +222,21 @@ def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Find
     name, letter = measured.names[-1], exercise.output
     traffic = measured.profile.arrays[name]
     elements = math.prod(traffic.shape)
-    if traffic.stored_elements < FEW_VISITS * elements:
+    in_registers = "registers" in exercise.points
+    if traffic.stored_elements < (ROOM_FOR_REUSE if in_registers else FEW_VISITS) * elements:
         return
     written, read = (
         count / elements for count in (traffic.stored_elements, traffic.loaded_elements)
     )
     words = {"letter": letter, "written": f"{written:.4g}", "read": f"{read:.4g}"}
-    if read < 1:  # a slip at any time
-        yield tell("stored too often", _busiest(traffic.stored_at), **words)
+    line = _busiest(traffic.stored_at)
+    if in_registers:
+        found = tell("running result", line, **words)
+        yield replace(found, code="not-used", severity="error")
+    elif read < 1:  # a slip at any time
+        yield tell("stored too often", line, **words)
     elif exercise.is_graded:  # a task may not speak of registers yet
-        yield tell("running result", _busiest(traffic.stored_at), **words)
+        yield tell("running result", line, **words)
 
 
 def _atomics(measured: Measured) -> Iterator[Finding]:
@@ -339,14 +284,13 @@ def _passes(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     lines = profile.lines
     busiest = max(lines, key=lambda number: lines[number].shared_load_wavefronts)
     there = lines[busiest]
-    found = tell(
+    yield tell(
         "passes",
         busiest,
         passes=f"{profile.shared_load_wavefronts / multiply_adds:.4g}",
         enough=f"{exercise.passes:.4g}",
         each=f"{there.shared_load_wavefronts / there.shared_load_requests:.3g}",
     )
-    yield tell.again("pieces apart", found) if there.shared_load_bank_conflicts else found
 
 
 def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -356,15 +300,12 @@ def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
         return
     lines = profile.lines
     busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
-    around = [
-        node.lineno
-        for node in measured.source.walk()
-        if isinstance(node, ast.For | ast.While)
-        and node.lineno <= busiest <= (node.end_lineno or node.lineno)
-    ]
+    statement = measured.source.at_line(busiest)
+    around = measured.source.loops_around(statement) if statement else []
     counts = {"count": profile.shared_load_bytes // FLOAT_BYTES, "enough": task.reads}
     words = {name: f"{count:,}" for name, count in counts.items()}
-    yield tell("idle turns", min(around, default=busiest), hint=task.reads_hint, **words)
+    line = around[0].lineno if around else busiest
+    yield tell("idle turns", line, hint=task.reads_hint, **words)
 
 
 def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -406,8 +347,7 @@ def _barriers_allowed(task: Task, measured: Measured) -> Iterator[Finding]:
         return
     lines = profile.lines
     last = max(number for number in lines if lines[number].barriers)
-    kind = "barriers of buffers in turns" if task.barriers_along else "barriers of buffers"
-    yield tell(kind, last, each=f"{per_block:.4g}", enough=enough)
+    yield tell("barriers of buffers", last, each=f"{per_block:.4g}", enough=enough)
 
 
 def _size(letter: str, task: Task, measured: Measured) -> int:

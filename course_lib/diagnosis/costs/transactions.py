@@ -74,7 +74,8 @@ def _conflict(measured: Measured, line: int, store: bool, wavefronts: float) -> 
     )
     words = {"verb": verb, "access": ast.unparse(access), "wavefronts": lanes, "why": why}
     found = tell("conflict", line, **words)
-    if kind == "column of a long tile":
+    long = len(shape) == 2 and shape[-1] % BANKS == 0 and shape[0] > BANKS
+    if kind == "down a column" and long:
         made = measured.source.own_arrays().get(root_name(access.value) or "")
         if made:
             facts = {"seen": found.message, "line": Line(line), "shape": _sizes(shape)}
@@ -97,8 +98,7 @@ def _why(measured: Measured, access: ast.Subscript, shape: Sequence[int]) -> str
     in_rows = measured.thread_tile == (1, 1) and measured.profile.block[0] >= BANKS
     if len(shape) != 2 or not in_rows or not _walks_down(measured, access):
         return "unknown"
-    long = shape[-1] % BANKS == 0 and shape[0] > BANKS
-    return "column of a long tile" if long else "down a column"
+    return "down a column"
 
 
 def _walks_down(measured: Measured, access: ast.Subscript) -> bool:
@@ -221,9 +221,7 @@ def register_reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Every value that is fetched again although a register could have kept it."""
     if "registers" not in exercise.points:
         return
-    outside = list(_sums_in_global_memory(measured))
-    flat = _several_sums(measured) or _second_axis(exercise, measured)
-    yield from outside or flat or _loads_per_fma(measured)
+    yield from _second_axis(exercise, measured) or _loads_per_fma(measured)
 
 
 def loads_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -278,23 +276,17 @@ def narrow_accesses(exercise: Exercise, measured: Measured) -> Iterator[Finding]
             )
 
 
-def _several_sums(measured: Measured) -> list[Finding]:
-    """With one output for each thread, no value in a register serves another sum."""
-    if math.prod(measured.thread_tile) > 1:
-        return []
-    return [tell("one element", measured.source.kernel.lineno)]
-
-
 def _second_axis(exercise: Exercise, measured: Measured) -> list[Finding]:
-    """With outputs in one line where a rectangle is asked for, half of the reads serve one sum.
+    """With one output for each thread, or outputs in one line where a rectangle is asked for, half
+    of the reads serve one sum.
 
     The smallest square, 2 x 2, reads one number for a multiply-add, and every line reads more.
     """
+    rows, columns = measured.thread_tile
     both_chosen = all(isinstance(side, str) for side in exercise.thread_tile or (1,))
     loads = _reads_per_product(measured)
-    if not both_chosen or min(measured.thread_tile) > 1 or loads <= 1:
+    if min(rows, columns) > 1 or (rows * columns > 1 and (not both_chosen or loads <= 1)):
         return []
-    rows, columns = measured.thread_tile
     sums, letter = rows * columns, "A" if columns == 1 else "B"
     words = {"rows": rows, "columns": columns, "sums": sums, "letter": letter}
     line, read = measured.source.kernel.lineno, f"{loads * sums:.4g}"
@@ -327,16 +319,3 @@ def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
         numbers=rows + columns,
         enough=f"{enough:.4g}",
     )
-
-
-def _sums_in_global_memory(measured: Measured) -> Iterator[Finding]:
-    """Sums that are collected in the output, and not in registers."""
-    name = measured.names[-1]
-    traffic = measured.profile.arrays[name]
-    times = traffic.stored_elements / math.prod(traffic.shape)
-    if times <= ROOM_OF_REGISTERS:
-        return
-    stores = measured.source.accesses(name, store=True)
-    line = max(stores, key=lambda access: len(measured.source.loops_around(access)), default=None)
-    at = line.lineno if line else None
-    yield tell("sums in global memory", at, name=name, times=f"{times:.4g}")

@@ -9,11 +9,7 @@ WHY = {
     "unknown": "{lanes} lanes need different words from the same bank.",
     "down a column": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
     "them need different words from the same one of the {all} banks.",
-    "column of a long tile": "its lanes walk down a column, where words are {width} apart, "
-    "so {lanes} of them need different words from the same one of the {all} banks. More rows do "
-    "not change that.",
 }
-PROBLEM = " in a problem of {sizes} with tiles of {step}"
 NEED = {
     "tiles": "two for each tile would be enough, which is {needed} in all",
     "enough": "{needed} would be enough",
@@ -35,6 +31,9 @@ APART = (
     "same request, all requests together would need {needed}."
 )
 LANE = "Which index of {letter} changes from one lane (threadIdx.x) to the next?"
+HANDED_ON = (
+    "Which thread could fetch a number for another thread? Where could both threads read it?"
+)
 LANE_AT_EDGES = "Which index of {letter} changes from one lane to the next at the edges?"
 
 tell = Words(
@@ -49,44 +48,23 @@ tell = Words(
             "not-used",
             "The kernel uses no shared memory. Every thread fetches its operands from "
             "global memory.",
+            HANDED_ON,
         ),
         "warps alone": Wording(
-            "not-used", "The kernel uses no shared memory, but the task asks for it."
+            "not-used", "The kernel uses no shared memory, but the task asks for it.", HANDED_ON
         ),
-        "never read": Wording("not-used", "{names} {are} {done}, but never read."),
+        "never read": Wording("not-used", "{names} {are} {done}, but never read.", HANDED_ON),
         "for show": Wording(
             "not-used",
             "The result does not depend on what the threads share in {names}. Every thread "
             "fetches its own operands from global memory.",
-        ),
-        "no tensor cores": Wording(
-            "not-used",
-            "The tensor cores compute no product. The threads themselves do {by_threads} FLOP.",
-            "Which instruction multiplies two fragments? How does each lane get its own "
-            "words for it?",
+            HANDED_ON,
         ),
         "products of threads": Wording(
             "not-used",
             "The threads themselves do {by_threads} of {flops} FLOP, most of them here, but "
             "tensor cores should do all of them.",
             "Which of the products here could an `mma` compute instead?",
-        ),
-        "passed by": Wording(
-            "not-used",
-            "The threads read only {read} numbers from shared memory, but {fetched} from "
-            "global memory. So every thread fetches its own operands from global memory.",
-        ),
-        "needed by several": Wording(
-            "not-used",
-            "",
-            "Which elements do several threads of a block need? Where could all of these "
-            "threads read them?",
-        ),
-        "fetched for another": Wording(
-            "not-used",
-            "",
-            "Which thread could fetch a number for another thread? Where could both threads read "
-            "it?",
         ),
         "not wanted": Wording(
             "not-allowed",
@@ -106,7 +84,7 @@ tell = Words(
         ),
         "length of a row": Wording(
             "bank-conflict",
-            "{seen} The access is at {line}.",
+            "{seen} More rows do not change that. The access is at {line}.",
             "Which of the two sizes in {shape} is the length of a row?",
         ),
         "wide access": Wording(
@@ -117,12 +95,7 @@ tell = Words(
             "For each multiply-add of a warp, the loads from shared memory take {passes} "
             "wavefronts, but {enough} would be enough. A load on this line takes {each} "
             "wavefronts.",
-            "Which lanes read the same piece: 0 and 1, or 0 and 2, and so on?",
-        ),
-        "pieces apart": Wording(
-            "bank-conflict",
-            "",
-            "How many words apart are the pieces of neighbouring lanes here?",
+            "Which lanes read the same piece here, and how many words apart are the other pieces?",
         ),
         "idle turns": Wording(
             "wrong-loop-bound",
@@ -145,8 +118,7 @@ tell = Words(
         ),
         "fetched again": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is fetched {times} times{problem}, but {least} would "
-            "be enough.",
+            "Each element of {letter} is fetched {times} times, but {least} would be enough.",
             "How often does one block read the same element of {letter}?",
         ),
         "tiny tile": Wording(
@@ -157,7 +129,7 @@ tell = Words(
         ),
         "fetched again at edges": Wording(
             "excess-global-traffic",
-            "Each element of {letter} is fetched {times} times{problem}, but {least} would "
+            "Each element of {letter} is fetched {times} times, but {least} would "
             "be enough. These sizes are not multiples of the tile.",
             "What does a block do with {letter} where its last tile is only partly filled?",
         ),
@@ -187,18 +159,12 @@ tell = Words(
             "warning",
         ),
         # Registers.
-        "one element": Wording(
-            "not-used",
-            "A thread computes only one element, so it cannot use any value in its registers for "
-            "a second sum.",
-            "Which constants say how many elements one thread computes?",
-        ),
         "tile of one line": Wording(
             "not-used",
-            "A thread's tile is a line of {rows} x {columns}. In each step along k, the thread "
+            "A thread's tile is {rows} x {columns}. In each step along k, the thread "
             "reads {loads_per_sum} numbers for {sums} multiply-adds, and it uses each number of "
             "{letter} for only one sum.",
-            "Is TM or TN equal to 1? How many reads would a square with as many outputs need?",
+            "Which constants give the sides of this tile? How many reads would a square need?",
         ),
         "read again in a step": Wording(
             "not-used",
@@ -214,12 +180,6 @@ tell = Words(
             "numbers for each multiply-add, but {enough} would be enough.",
             "Which number does a thread load here that it has loaded before?",
         ),
-        "sums in global memory": Wording(
-            "not-used",
-            "Each element of {name} is written {times} times, because its sum grows in "
-            "global memory. A register could hold the sum until the end.",
-            "If a thread keeps its sums in registers, how often does it have to access {name}?",
-        ),
         # Time: who waits for whom.
         "barriers": Wording(
             "excess-barriers",
@@ -231,11 +191,6 @@ tell = Words(
             "excess-barriers",
             "Each block passes {each} barriers here, but {enough} would be enough.",
             "For each barrier, which buffer is written before it, and which threads read it after?",
-        ),
-        "barriers of buffers in turns": Wording(
-            "excess-barriers",
-            "Each block passes {each} barriers here, but {enough} would be enough.",
-            "Which buffer can be written while the other one is read?",
         ),
         "one lane": Wording(
             "serial-work",

@@ -28,6 +28,8 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import (
+    has,
+    head_of,
     names_in,
     outside,
     part_of,
@@ -92,84 +94,49 @@ def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Fin
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
+BRANCHING = (ast.If, ast.IfExp, ast.For, ast.While)
 
 
 def explain_divergence(finding: Finding, source: Source) -> Finding:
     """A barrier that not all threads reach, at the exit that parts them or at what they call; a
     `syncthreads` in a branch or loop is itself in the wrong place."""
-    line = None
-    if len(finding.threads) > 1:
+    barrier, line = source.at_line(finding.line or 0), None
+    if len(finding.threads) > 1 and barrier:
         gone = facts_of(finding.message).get("why") == "has already returned"
-        line = (_exit_line(source) if gone else None) or parting_line(source, finding.line or 0)
-    if line is None or line == finding.line:
+        line = (parting_line(source, barrier, (ast.Return,)) if gone else None) or parting_line(
+            source, barrier
+        )
+    if line is None or line == finding.line or barrier is None:
         return finding
-    barrier = source.at_line(finding.line or 0)
-    is_plain = barrier and names_in(barrier) & {"syncthreads", "syncwarp"}
-    around = source.ancestors(barrier) if barrier and is_plain else ()
-    heads = {
-        node.iter.lineno if isinstance(node, ast.For) else node.test.lineno
-        for node in around
-        if isinstance(node, ast.If | ast.For | ast.While)
-    }
-    at = finding.line if line in heads else line
+    is_plain = names_in(barrier) & {"syncthreads", "syncwarp"}
+    around = [node for node in source.ancestors(barrier) if isinstance(node, BRANCHING)]
+    is_within = any(head_of(node).lineno == line for node in around)
+    at = finding.line if is_plain and is_within else line
     return tell.again("parted", finding, at, line=Capital(Line(line)))
 
 
-def _exit_line(source: Source) -> int | None:
-    """The first test that depends on the thread and lets it return from the kernel."""
-    for node in ast.walk(source.kernel):
-        if isinstance(node, ast.If) and source.everything_behind(node.test) & OWN:
-            if any(isinstance(leaf, ast.Return) for leaf in [*node.body, *node.orelse]):
-                return node.test.lineno
-    return None
-
-
-def parting_line(source: Source, line: int) -> int | None:
-    """The nearest test around or before a line, or bound of a loop, that depends on the thread."""
-    statement = source.at_line(line)
-    waiting = [statement] if statement else []
+def parting_line(
+    source: Source, barrier: ast.AST, leaves: tuple[type[ast.stmt], ...] = LEAVES
+) -> int | None:
+    """The nearest test or bound of a loop that depends on the thread: around a barrier, or around
+    a call of the function that it is in, or with one of these leaves in it."""
+    waiting = [barrier]
     for node in waiting:  # grows by the calls of a device function
-        for test, place in _tests_on_the_way(source, node):
-            if source.everything_behind(test) & OWN:
-                return place
-        function = next((a for a in source.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
-        if function is not None and function is not source.kernel:
-            calls = map(source.statement, source.calls_by_name(function.name))
-            waiting += [call for call in calls if call and call not in waiting]
+        around = [*source.ancestors(node)] if leaves is LEAVES else []
+        function = source.function_of(node) or source.kernel
+        lines = {
+            head_of(part).lineno
+            for part in ast.walk(function)
+            if isinstance(part, BRANCHING) and (part in around or has(part, *leaves))
+            if source.everything_behind(head_of(part)) & OWN
+        }
+        if lines:
+            line: int = node.lineno  # type: ignore[attr-defined]
+            return min(lines, key=lambda head: (head > line, abs(head - line)))
+        if function is not source.kernel:
+            calls = source.calls_by_name(function.name)
+            waiting += [call for call in calls if call not in waiting]
     return None
-
-
-def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
-    """What decides whether, and how often, a statement is reached, from the inside out."""
-    inner = node
-    for ancestor in source.ancestors(node):
-        if isinstance(ancestor, (ast.If, ast.IfExp)) and inner is not ancestor.test:
-            yield ancestor.test, ancestor.test.lineno
-        yield from _ways_out(ancestor, inner)
-        if isinstance(ancestor, ast.While):
-            yield ancestor.test, ancestor.test.lineno
-        if isinstance(ancestor, ast.For):
-            yield ancestor.iter, ancestor.lineno
-        inner = ancestor
-
-
-def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
-    """Tests of a block's other statements that leave the kernel, the loop or its round.
-
-    In a loop also those behind the statement: whoever leaves there misses it in the next round.
-    """
-    for name in ("body", "orelse"):
-        statements = getattr(block, name, None)
-        if not isinstance(statements, list) or inner not in statements:
-            continue
-        place = statements.index(inner)
-        after = statements[place + 1 :] if isinstance(block, (ast.For, ast.While)) else []
-        for statement in [*reversed(statements[:place]), *after]:
-            for part in ast.walk(statement):
-                if isinstance(part, ast.If) and any(
-                    isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
-                ):
-                    yield part.test, part.test.lineno
 
 
 def explain_timeout(finding: Finding, loop: OpenLoop | None, budget: str) -> Finding:

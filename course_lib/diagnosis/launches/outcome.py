@@ -98,16 +98,8 @@ def where(mask: Array, sizes: Geometry) -> str:
         return _lines(full_rows, "row")
     if bands and not full_rows.any():
         return _lines(full_columns, "column")
-    inside, outside = _whole_blocks(mask, sizes)
-    if len(inside) == 1:
-        return f"block {inside[0]}"
-    if inside and len(outside) == 1:
-        return f"every block but {outside[0]}"
     if bands:
         return f"{_lines(full_rows, 'row')} and {_lines(full_columns, 'column')}"
-    if inside:
-        count_of_all = len(inside) + len(outside)
-        return f"{len(inside)} of {count_of_all} blocks, the first of them block {inside[0]}"
     return _box(mask) or f"{count} of {mask.size} elements, the first at {first_place(mask)}"
 
 
@@ -141,25 +133,6 @@ def _lines(chosen: Array, noun: str) -> str:
     if np.all(np.diff(places) == 2):
         return f"every second {noun}"
     return f"{count} of the {noun}s, the first of them {noun} {first}"
-
-
-Places = list[tuple[int, int]]
-
-
-def _whole_blocks(mask: Array, sizes: Geometry) -> tuple[Places, Places]:
-    """The blocks of C of which a mask consists, and the others; none if it has parts of blocks."""
-    high, wide = sizes.tile_rows, sizes.tile_columns
-    inside: Places = []
-    outside: Places = []
-    if high * wide == 1 or (mask.shape[0] <= high and mask.shape[1] <= wide):
-        return inside, outside
-    for top in range(0, mask.shape[0], high):
-        for left in range(0, mask.shape[1], wide):
-            part = mask[top : top + high, left : left + wide]
-            if part.any() and not part.all():
-                return [], []
-            (inside if part.all() else outside).append((left // wide, top // high))
-    return inside, outside
 
 
 def _box(mask: Array) -> str:
@@ -285,16 +258,6 @@ class Trial:
     @property
     def leaves_arrays(self) -> bool:
         return any(error.code in OUTSIDE for error in self.errors)
-
-    @property
-    def right_in_block_0_alone(self) -> bool:
-        """Of a list with one element for each thread: are those of the first block right, only?"""
-        right, threads = self.outcome.right, math.prod(self.profile.block)
-        blocks = math.prod(self.profile.grid)
-        ends = (blocks - 1) * threads < right.size <= blocks * threads
-        if right.ndim != 1 or blocks < 2 or not ends:
-            return False
-        return bool(right[:threads].all() and not right[threads:].any())
 
 
 def exact_of(trials: Sequence[Trial]) -> Trial | None:

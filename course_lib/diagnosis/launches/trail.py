@@ -42,7 +42,6 @@ class Trail(Observer):
         order: Literal["C", "F"] = "C",
     ) -> None:
         self.output, self.blocks_in_a_row = output, blocks_in_a_row
-        self.loads: dict[str, set[int]] = {name: set() for name in shapes}
         self.stores: dict[str, set[int]] = {name: set() for name in shapes}
         self.writes = np.zeros(shapes[output], int, order)
         self.owners = np.full(self.writes.size, -1)  # the last thread to write each element
@@ -50,11 +49,6 @@ class Trail(Observer):
         self.lines: set[int] = set()
         self.hands_over = False
         self.writers: dict[int, np.ndarray] = {}  # of each shared array: who wrote a cell last
-
-    @property
-    def load_lines(self) -> dict[str, list[int]]:
-        """By array, the lines on which it is read."""
-        return {name: sorted(lines) for name, lines in self.loads.items()}
 
     @property
     def store_lines(self) -> dict[str, list[int]]:
@@ -75,10 +69,9 @@ class Trail(Observer):
         """Take note of an access to global memory, and of numbers that threads hand over."""
         if access.allocation.space == "shared" and not self.hands_over:
             self.note_shared(access)
-        if access.allocation.space != "global" or access.array not in self.loads:
+        if access.allocation.space != "global" or access.array not in self.stores:
             return
         if access.kind == "load":
-            self.loads[access.array].add(access.line)
             return
         self.stores[access.array].add(access.line)
         space = access.mask.space

@@ -26,8 +26,6 @@ from course_lib.diagnosis.source.tree import (
     is_constant,
     is_number,
     names_in,
-    part_of,
-    set_by,
     target_of,
     variables_in,
 )
@@ -96,9 +94,6 @@ class Suspects(TextPlaces):
                 yield from self._fillings()
                 yield from lines_of(stores)
                 yield from self._definitions(stores)
-            case "before":
-                yield from lines_of(self.source.accesses(self.source.parameters[-1], store=False))
-                yield from lines_of([*self._sums, *stores])
             case "start":
                 # The number itself may stand there.
                 yield from lines_of(
@@ -107,9 +102,6 @@ class Suspects(TextPlaces):
                 yield from lines_of([*stores, *self._sums])
             case "missing" | "only" | "surplus":
                 yield from self._helpful_tests()
-                yield from self._exits()
-                if fact.kind == "missing" and self._is_beside_tiles(fact):
-                    yield from self._tests([*loads, *self._sums])
                 if fact.kind == "missing" and self._is_within_tiles(fact):
                     yield from lines_of(self.source.products())
                 if fact.kind == "only" or (fact.terms and fact.terms.kind in ("up to", "first")):
@@ -135,9 +127,6 @@ class Suspects(TextPlaces):
                 yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
                 yield from lines_of([*self._sums, *stores])
-            case "foreign":
-                yield from lines_of([*self._sums, *self._resets()])
-                yield from self._loops_of_sums(fact)
             case "times":
                 if fact.terms and fact.terms.kind in ("first", "last"):
                     yield from self._fillings()
@@ -207,26 +196,12 @@ class Suspects(TextPlaces):
                 for assignment in made
                 if assignment.value and is_constant(assignment.value)
             )
-            if self._leaves_a_block_out(stores):
-                yield from lines_of(stores)
         if self.meet:  # as many are written as should be, and not the right ones
             yield from self._by_numbering(self._definitions(indices))
         for loop in (loop for store in stores for loop in self._around(store)):
             if behind and isinstance(loop, ast.For) and behind[0] & variables_in(loop.target):
                 yield loop.lineno
         yield from self._by_numbering(self._definitions(indices))
-
-    def _leaves_a_block_out(self, stores: Iterable[ast.expr]) -> bool:
-        """Is there a variable made of a block's number that no index of a store uses?"""
-        behind = set().union(*map(self.source.everything_behind, stores))
-        made = {
-            name
-            for node in self.source.walk()
-            if isinstance(node, ast.Assign)
-            for name in set_by(node)
-            if names_in(part_of(node, name) or node.value) & BLOCK
-        }
-        return bool(made - behind)
 
     def _is_by_tiles(self, fact: Fact) -> bool:
         step = self.found.launcher.step_tile or (LEAST_TILE if self.source.shared_names() else None)
@@ -236,12 +211,6 @@ class Suspects(TextPlaces):
             return False
         terms = fact.terms
         return terms is None or (terms.kind in ("from", "up to") and terms.numbers[0] % step == 0)
-
-    def _is_beside_tiles(self, fact: Fact) -> bool:
-        """Do terms lack where no tile ends? Then no loop over tiles is too short."""
-        kinds = ("from", "scattered", "every")
-        found = fact.terms is not None and fact.terms.kind in kinds
-        return bool(self.found.launcher.step_tile) and found and not self._is_by_tiles(fact)
 
     def _is_within_tiles(self, fact: Fact) -> bool:
         """Does a stretch of terms lack that begins or ends within a tile?"""
@@ -339,12 +308,8 @@ class Suspects(TextPlaces):
             self._sums, key=lambda statement: not names_in(statement) & elements
         ):
             target = target_of(statement) if isinstance(statement, Assignment) else statement
-            own = counted | (
-                variables_in(target.slice)
-                if isinstance(target, ast.Subscript)
-                else variables_in(target)
-                if isinstance(target, ast.Expr)
-                else set()
+            own = counted | variables_in(
+                target.slice if isinstance(target, ast.Subscript) else target
             )
             loops = self._around(statement)
             loops = loops[::-1] if self._is_by_tiles(fact) else loops

@@ -17,6 +17,7 @@ from course_lib.diagnosis.source.tree import (
     Assignment,
     flat,
     has,
+    head_of,
     indices_of,
     is_constant,
     names_in,
@@ -25,8 +26,6 @@ from course_lib.diagnosis.source.tree import (
     target_of,
     variables_in,
 )
-
-LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 @dataclass
@@ -72,13 +71,8 @@ class TextPlaces:
         return found or set(inputs)
 
     def _stores(self) -> list[ast.expr]:
-        """Where the output is written; if it is nowhere, where anything else is."""
-        source = self.source
-        stores = [*source.accesses(source.parameters[-1], store=True)]
-        if not stores:
-            stores = [
-                access for name in source.parameters for access in source.accesses(name, True)
-            ]
+        """Where the output is written."""
+        stores = self.source.accesses(self.source.parameters[-1], store=True)
         return sorted(stores, key=lambda access: -self._share_at.get(access.lineno, 0.0))
 
     @cached_property
@@ -162,7 +156,7 @@ class TextPlaces:
         return bool({*ast.walk(loop)} & {*self._sums})
 
     def _loops(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
-        """The loops around, also around calls, and where their bounds are set."""
+        """The loops around, and where their bounds are set."""
         for node in nodes:
             yield from self._heads(self._around(node))
 
@@ -170,23 +164,11 @@ class TextPlaces:
         for loop in loops:
             yield bound_line(self.source, loop)
             yield loop.lineno
-            yield from self._definitions([loop.iter if isinstance(loop, ast.For) else loop.test])
+            yield from self._definitions([head_of(loop)])
 
-    def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
+    def _around(self, node: ast.AST) -> list[ast.For | ast.While]:
         """From the inside out."""
-        loops = self.source.loops_around(node)[::-1]
-        function = next(
-            (function for function in self.source.functions[1:] if node in ast.walk(function)), None
-        )
-        if function and depth:
-            for call in self.source.calls_by_name(function.name):
-                loops += self._around(call, depth - 1)
-        return loops
-
-    def _exits(self) -> Iterator[int]:
-        for node in self.source.walk():
-            if isinstance(node, LEAVES) and self.source.loops_around(node):
-                yield node.lineno
+        return self.source.loops_around(node)[::-1]
 
     def _tests(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
         for test, line in (found for node in nodes for found in self.source.conditions(node)):

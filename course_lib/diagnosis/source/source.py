@@ -67,7 +67,7 @@ class Source(Variables):
         index = indices[axes[0]] if axes and axes[0] < len(indices) else None
         if not isinstance(index, ast.Name):
             return None
-        whole = self._function_of(access) or self.kernel
+        whole = self.function_of(access) or self.kernel
         compared = {part for test in nodes_in(whole, ast.Compare) for part in ast.walk(test)}
         names = [node for node in nodes_in(whole, ast.Name) if isinstance(node.ctx, ast.Load)]
         reads = {node for node in names if node.id == index.id and node not in compared}
@@ -95,7 +95,7 @@ class Source(Variables):
         made = self.last_assignment(index)
         if made is None:
             return None
-        whole = self._function_of(access) or self.kernel
+        whole = self.function_of(access) or self.kernel
         nodes = [node for node in ast.walk(whole) if node not in (access, made)]
         compared = [node for node in nodes if isinstance(node, ast.Compare)]
         aside = {part for node in (access, *compared) for part in ast.walk(node)}
@@ -132,17 +132,6 @@ class Source(Variables):
                 if name and name not in names:
                     names.append(name)
         return names
-
-    def starts(self, name: str) -> list[ast.stmt]:
-        """Where a sum is set to an expression that does not contain the sum itself."""
-        return [
-            statement
-            for statement in self.local_stores(name) or self.assignments(name)
-            if isinstance(statement, (ast.Assign, ast.AnnAssign))
-            and statement.value is not None
-            and name not in names_in(statement.value)
-            and not any(multiplies(part) for part in outside(statement.value))
-        ]
 
 
 def _indices_at(access: ast.expr) -> Sequence[ast.expr]:
@@ -190,19 +179,3 @@ def _is_an_index(source: Source, name: str) -> bool:
         for store in (False, True)
         for access in source.accesses(array, store)
     )
-
-
-def loop_start_line(source: Source, loop: ast.For | ast.While) -> int:
-    """Where a loop gets its first number: of a `while`, the last line before it."""
-    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) > 1:
-        return _worked_out_at(source, loop.iter.args[:1]) or loop.lineno
-    if isinstance(loop, ast.While):
-        starts = [
-            statement.lineno
-            for name in sorted(source.steps_of(loop))
-            for statement in source.assignments(name)
-            if statement.lineno < loop.lineno
-        ]
-        if starts:
-            return max(starts)
-    return bound_line(source, loop)

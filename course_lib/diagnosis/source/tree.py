@@ -139,6 +139,11 @@ def target_of(statement: Assignment) -> ast.expr:
     return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
 
 
+def head_of(branch: ast.If | ast.IfExp | ast.For | ast.While) -> ast.expr:
+    """What decides whether, or how often, something is done."""
+    return branch.iter if isinstance(branch, ast.For) else branch.test
+
+
 def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
     """The index expressions: two for `A[y, x]`, and for `A[y][x]` those of the last."""
     return access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
@@ -328,7 +333,7 @@ class AnswerTree:
             )
         ]
 
-    def _function_of(self, node: ast.AST) -> ast.FunctionDef | None:
+    def function_of(self, node: ast.AST) -> ast.FunctionDef | None:
         """The function around a node."""
         return next(
             (ancestor for ancestor in self.ancestors(node) if ancestor in self.functions), None
@@ -353,7 +358,7 @@ class AnswerTree:
         found: dict[ast.stmt, None] = {}
         seen: set[ast.FunctionDef | None] = {self.kernel}
         for call in waiting:
-            function, statement = self._function_of(call), self.statement(call)
+            function, statement = self.function_of(call), self.statement(call)
             if function is self.kernel and statement is not None:
                 found[statement] = None
             elif function not in seen and function is not None:

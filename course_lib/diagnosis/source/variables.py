@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from course_lib.diagnosis.source.tree import (
     AnswerTree,
     flat,
+    head_of,
     names_bound,
     names_in,
     names_read,
@@ -27,14 +28,8 @@ class Variables(AnswerTree):
         return self._assignments.get(name, [])
 
     def lines_of_test(self, test: ast.AST, line: int) -> list[int]:
-        """Where what a test says is made: a bare name is set elsewhere, a call answered in a
-        function of the answer's own; the line of the test comes last."""
-        made: list[ast.stmt] = []
-        if isinstance(test, ast.Name):
-            made += self.assignments(test.id)
-        if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
-            called = [function for function in self.functions if function.name == test.func.id]
-            made += [leaf for function in called for leaf in nodes_in(function, ast.Return)]
+        """Where what a test says is made: a bare name is set elsewhere; the test comes last."""
+        made = self.assignments(test.id) if isinstance(test, ast.Name) else []
         return [*(statement.lineno for statement in made), line]
 
     @cached_property
@@ -66,16 +61,6 @@ class Variables(AnswerTree):
             if isinstance(assignment, ast.Assign) and assignment.lineno < name.lineno
         ]
         return before[-1] if before else None
-
-    def origins(self, expression: ast.AST, depth: int = 4) -> set[str]:
-        """Every name that an expression depends on, through variables set in one place."""
-        names = names_in(expression)
-        if depth:
-            for name in sorted(names):
-                value = self.value_of(name)
-                if value is not None:
-                    names |= self.origins(value, depth - 1)
-        return names
 
     def staged(self, operand: str) -> set[str]:
         """The shared arrays that get elements of `operand`, perhaps through a variable."""
@@ -141,11 +126,10 @@ class Variables(AnswerTree):
             for name in flat(target)
             if isinstance(name, ast.Name)
         }
-        heads = [loop.iter if isinstance(loop, ast.For) else loop.test for loop in self.loops()]
         return any(
             part is node or (isinstance(part, ast.Name) and part.id in given)
-            for head in heads
-            for part in ast.walk(head)
+            for loop in self.loops()
+            for part in ast.walk(head_of(loop))
         )
 
     def steps_of(self, loop: ast.For | ast.While) -> set[str]:
@@ -172,21 +156,6 @@ class Variables(AnswerTree):
                     seen.add(name)
                     waiting += [_given(assignment, name) for assignment in self.assignments(name)]
         return found
-
-    def tests_a_size(self, test: ast.expr) -> bool:
-        """Does it compare something with the size of an array?"""
-        return any(
-            bool(self.origins(part) & {"shape", "size", "len"}) for part in self._comparisons(test)
-        )
-
-    def _comparisons(self, test: ast.expr, depth: int = 4) -> Iterator[ast.Compare]:
-        """The comparisons in a test, also those behind a name: `inside = row < M`."""
-        yield from nodes_in(test, ast.Compare)
-        named = [test, *getattr(test, "values", ()), getattr(test, "operand", None)]
-        for part in named if depth else ():
-            before = self.last_assignment(part) if isinstance(part, ast.Name) else None
-            if before is not None:
-                yield from self._comparisons(part_of(before, part.id) or before.value, depth - 1)
 
 
 def _given(statement: ast.stmt, name: str) -> ast.AST:
