@@ -237,4 +237,5 @@ def test_check_takes_the_kernel_itself_and_shows_its_line(capsys):
 
     line = tl_copy.fn.__code__.co_firstlineno + 2
     course_lib.check("tl_copy", tl_copy)
-    assert f"Line {line}: the wrong element is read or written [wrong-index]" in capsys.readouterr().out
+    told = f"Line {line}: the wrong element is read or written [wrong-index]"
+    assert told in capsys.readouterr().out

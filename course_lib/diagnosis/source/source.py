@@ -78,7 +78,8 @@ class Source(Variables):
         tests = [
             part for test, _ in self.conditions(access) for part in nodes_in(test, ast.Compare)
         ]
-        is_guarded = sum(map(self.tests_a_size, tests)) >= len(indices)
+        of_sizes = [test for test in tests if self.everything_behind(test) & {"shape", "size"}]
+        is_guarded = len(of_sizes) >= len(indices)
         made = self.last_assignment(index) if is_guarded else None
         if made is None or has(made.value or index, ast.Call):
             return None  # the number of a thread is no mistake
