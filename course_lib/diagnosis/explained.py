@@ -327,8 +327,9 @@ class CauseSearch:
         message, hint = self.sentence_of(fact)
         if fact.kind == "unwritten" and self.experiment:
             gaps = self.experiment.unwritten.reshape(self.experiment.shape)
-            sizes = self.launcher.problem.geometry(self.launcher.tile)
-            message = tell.says("unwritten part", seen=message, where=where(gaps, sizes))
+            part = where(gaps, self.launcher.problem.geometry(self.launcher.tile))
+            several = tell.says("unwritten part", seen=message, where=part)
+            message = several if gaps.sum() > 1 else message
         return self.with_launch(finding(code, message, fact.lines[0], hint, "error"))
 
     def unexplained(self) -> Finding:

@@ -8,7 +8,6 @@ of an entry: data, tried on the numbers.
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -215,10 +214,6 @@ def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
     found = answer.output_rebound(launcher.names[-1], launcher.source) or ended(launcher, wrong)
     if found:
         return found
-    trail = launcher.trail(exact.case)
-    several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
-    if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):
-        return None  # everybody writes one element; that two of them meet says it best
     return (
         _of_the_numbers(launcher, exact, wrong)
         or (None if exact.right else independent_of_input(launcher, trials))
