@@ -126,7 +126,7 @@ class Suspects(TextPlaces):
                 yield from self._loops_of_sums(fact)
                 yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
-                yield from lines_of([*self._sums, *stores])
+                yield from lines_of([*self._sums, *stores, *self.source.loops()])
             case "times":
                 if fact.terms and fact.terms.kind in ("first", "last"):
                     yield from self._fillings()

@@ -106,7 +106,7 @@ SUM, MASK = "accumulator-error", "missing-mask"
 BY_STATEMENT: dict[tuple[FactKind, type[ast.stmt]], str] = {
     **{
         (kind, loop): BOUND
-        for kind in ("unwritten", "only", "times", "missing")
+        for kind in ("unwritten", "only", "times", "missing", "independent")
         for loop in (ast.For, ast.While)
     },
     ("missing", ast.Assign): INDEX,

@@ -311,10 +311,11 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
             for branch, _ in function.nodes
             if isinstance(branch, ast.If | ast.IfExp) and names_read(branch.test) & own
         ]
+    leaves = any(isinstance(branch, ast.If) and _leaves(branch) for branch in tested)
+    tested = [function.tree] if leaves else tested  # whatever the others go on to do
     ends = sorted({test for branch in tested for test in function.tests_of_indices(branch)})
     starts = sorted({test for branch in tested for test in function.starts_of_indices(branch)})
     likely = [*ends, *starts, *(" and ".join(tests) for tests in (ends, starts) if len(tests) > 1)]
-    leaves = any(isinstance(branch, ast.If) and _leaves(branch) for branch in tested)
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
     if isinstance(node, ast.Compare):  # a number may have to lie between two whole ones
@@ -332,10 +333,11 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
         for clause in map(expression, clauses):
             if not function.knows(clause, path):
                 continue
-            yield "clause missing", cost, ast.BoolOp(ast.And(), [node, clause])
             if leaves:
                 other = ast.UnaryOp(ast.Not(), clause)
                 yield "clause missing", cost, ast.BoolOp(ast.Or(), [node, other])
+            else:
+                yield "clause missing", cost, ast.BoolOp(ast.And(), [node, clause])
 
 
 def _leaves(branch: ast.If) -> bool:
