@@ -169,7 +169,7 @@ def mask_place(at: Evidence, details: list[str]) -> int | None:
     names = set().union(*(names_in(use.value) for use in exponentials))
     first = min((use.lineno for use in uses), default=0)
     known = [one for one in made if one.lineno < first and root_name(target_of(one)) in names]
-    return _last(cells) or _last(known)
+    return _last(cells) or _last(known) or exponential_place(at, [])
 
 
 def exchange_place(at: Evidence, details: list[str]) -> int | None:
