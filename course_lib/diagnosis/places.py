@@ -169,7 +169,7 @@ def mask_place(at: Evidence, details: list[str]) -> int | None:
     names = set().union(*(names_in(use.value) for use in exponentials))
     first = min((use.lineno for use in uses), default=0)
     known = [one for one in made if one.lineno < first and root_name(target_of(one)) in names]
-    return _last(cells) or _last(known)
+    return _last(cells) or _last(known) or exponential_place(at, [])
 
 
 def exchange_place(at: Evidence, details: list[str]) -> int | None:
@@ -207,10 +207,8 @@ def load_place(at: Evidence, details: list[str]) -> int | None:
 
 def store_place(at: Evidence, details: list[str]) -> int | None:
     """Where the output is written: of several lines, the last that any thread came to."""
-    stores = at.source.accesses(at.names[-1], store=True)
-    stores = [store for store in stores if store.lineno in at.trail.lines] or stores
-    lines = at.trail.store_lines.get(at.names[-1], ())
-    return _last(stores) or (lines[0] if lines else at.source.kernel.lineno)
+    lines = at.trail.store_lines.get(at.names[-1])
+    return lines[-1] if lines else at.source.kernel.lineno
 
 
 def call_place(at: Evidence, details: list[str]) -> int | None:

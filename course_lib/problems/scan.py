@@ -17,8 +17,7 @@ WARP = 32
 STRIDES = (1, 2, 4, 8, 16, 32)
 FORMULA, SUM, LOOP = "wrong-formula", "accumulator-error", "wrong-loop-bound"
 INDEX, CHECK, MASK = "wrong-index", "wrong-bounds-check", "missing-mask"
-READ, HOW = ("exchange", "read"), ("exchange", "how")
-TEST, STEPS = ("exchange", "test"), ("exchange", "end")
+READ, STEPS = ("exchange", "read"), ("exchange", "end")
 Ideas = Iterator[tuple[str, Callable[[Array], Array], str, str, tuple[str, ...]]]
 
 
@@ -78,7 +77,7 @@ def _other_sums() -> Ideas:
         ("difference", np.subtract),
     ):
         says = f"the kernel computes the running {name} of each run instead of the running sum"
-        yield FORMULA, partial(_accumulated, function), says, how, HOW
+        yield FORMULA, partial(_accumulated, function), says, how, READ
     for part in (32, 16, 8):
         says = f"the sums start again after {part} elements, so they lack all elements before that"
         hint = f"How does thread {part} get the sum of the threads before it?"
@@ -166,7 +165,7 @@ def _other_steps() -> Ideas:
     cell = "Which cell does thread 5 read when the stride is 2?"
     for place, right, scan in (("", STRIDES, steps), ("within a warp ", STRIDES[:-1], two_warps)):
         says = f"{place}the first element of a run is missing from every sum but the first"
-        yield CHECK, partial(scan, right, guard=1), says, which, TEST
+        yield CHECK, partial(scan, right, guard=1), says, which, READ
         for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
             sign = "-" if shift > 0 else "+"
             says = (
@@ -176,14 +175,14 @@ def _other_steps() -> Ideas:
             for guard in guards:
                 yield INDEX, partial(scan, right, shift=shift, guard=guard), says, cell, READ
         says = f"{place}the kernel subtracts what it should add"
-        yield FORMULA, partial(scan, right, sign=-1), says, how, HOW
+        yield FORMULA, partial(scan, right, sign=-1), says, how, READ
         says = f"{place}each step replaces the sum instead of adding to it"
-        yield SUM, partial(scan, right, keeps=False), says, how, HOW
+        yield SUM, partial(scan, right, keeps=False), says, how, READ
         says = (
             f"{place}a thread without a partner adds its own number, because the shuffle returns it"
         )
         hint = "What does the shuffle return in lane 0, which has no lane before it?"
-        yield MASK, partial(scan, right, doubles=True), says, hint, HOW
+        yield MASK, partial(scan, right, doubles=True), says, hint, READ
         says = (
             f"{place}the kernel adds the element stride places after its own instead of before it"
         )
@@ -271,7 +270,7 @@ def _trees() -> Ideas:
     yield SUM, partial(tree, clears=False), says, hint, STEPS
     says = "on the way down the tree the root takes no part"
     hint = "At which index is the root, and is the condition of the `if` true at that index?"
-    yield CHECK, partial(tree, root=False), says, hint, TEST
+    yield CHECK, partial(tree, root=False), says, hint, READ
     hint = (
         "Write down the strides. Which sums does each stride combine, and which sums does the last "
         "stride combine?"

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.memory import Access
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.events import Frame
-    from course_lib.emulator.state.lanes import Mask
 
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
@@ -30,7 +26,6 @@ class Trail(Observer):
 
     Attributes:
         writes: how often each element of the output was written.
-        lines: those of the statements that ran.
         hands_over: whether a thread read a shared cell that another one had written.
     """
 
@@ -46,7 +41,6 @@ class Trail(Observer):
         self.writes = np.zeros(shapes[output], int, order)
         self.owners = np.full(self.writes.size, -1)  # the last thread to write each element
         self.lanes_of_stores = 0
-        self.lines: set[int] = set()
         self.hands_over = False
         self.writers: dict[int, np.ndarray] = {}  # of each shared array: who wrote a cell last
 
@@ -60,10 +54,6 @@ class Trail(Observer):
         """How many elements of the output are there of which one thread was the last to write them,
         at most."""
         return int(np.bincount(self.owners[self.owners >= 0], minlength=1).max())
-
-    def statement(self, line: int, mask: Mask, frame: Frame) -> None:
-        """Take note of a statement that runs."""
-        self.lines.add(line)
 
     def access(self, access: Access) -> None:
         """Take note of an access to global memory, and of numbers that threads hand over."""
