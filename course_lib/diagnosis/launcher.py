@@ -88,6 +88,11 @@ class Launcher:
     def source(self) -> Source:
         return source_of(self.answer.kernel)
 
+    @cached_property
+    def statements(self) -> int:
+        """How many the answer has."""
+        return sum(isinstance(node, ast.stmt) for node in self.source.walk())
+
     def launch(self, case: Case) -> Launch:
         """Grid and block for a case.
 
@@ -254,14 +259,13 @@ class Launcher:
 
     def extra_steps(self, case: Case) -> int:
         """What the statements of a very long text take when each of them runs once."""
-        statements = sum(isinstance(node, ast.stmt) for node in self.source.walk())
-        if statements < MANY_STATEMENTS:
+        if self.statements < MANY_STATEMENTS:
             return 0
         launch = self.launch(case)
         threads = math.prod(launch.block)
         lanes = math.prod(launch.grid) * threads
         turns = 1 if case.schedule == "lockstep" else -(-threads // WARP_SIZE)
-        return statements * turns * (1 + lanes // BUDGET.lanes_per_step)
+        return self.statements * turns * (1 + lanes // BUDGET.lanes_per_step)
 
     def budget_of(self, trial: Trial) -> str:
         """The budget that a launch used up, in words.

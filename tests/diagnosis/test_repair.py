@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 
 import numpy as np
@@ -15,10 +16,12 @@ from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.answer import Answer, choices, source_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import Trial
+from course_lib.diagnosis.provenance.dependence import experiment
 from course_lib.diagnosis.repair.all_edits import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import SAYS, said_of
 from course_lib.emulator import Budget, KernelRejected, emulate, load_program
+from course_lib.emulator.language.kernel import every_node
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n\n\n"
 NAIVE = right_answers_to("matmul_naive")["grid"]
@@ -51,6 +54,24 @@ def launched(exercise: str, text: str) -> tuple[Launcher, list[Trial]]:
     choice = next(iter(choices(entry, source_of(kernel), kernel.namespace, None)))
     launcher = Launcher(entry, Answer(kernel), None, 0, choice)
     return launcher, [launcher.run(case) for case in launcher.cases() if case.is_counted]
+
+
+def test_the_nodes_of_a_tree_come_in_the_order_of_ast_walk() -> None:
+    tree = ast.parse(TILED)
+    assert every_node(tree) == [*ast.walk(tree)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "in_step"),
+    [("acc +=", "acc =", True), ("        cuda.syncthreads()\n    if", "    if", False)],
+)
+def test_experiments_run_in_step_where_that_is_wrong(old: str, new: str, in_step: bool) -> None:
+    """A barrier that is missing shows warp by warp alone."""
+    assert TILED.count(old) == 1
+    launcher, trials = launched("matmul_tiled", TILED.replace(old, new))
+    found = experiment(launcher, [trial for trial in trials if trial.case.schedule != "lockstep"])
+    assert found
+    assert (found.case.schedule == "lockstep") is in_step
 
 
 @pytest.mark.slow

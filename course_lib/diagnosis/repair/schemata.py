@@ -17,6 +17,7 @@ from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
 from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_read
 from course_lib.emulator import Kernel
 from course_lib.emulator.functions.registers import COPY
+from course_lib.emulator.language.kernel import every_node
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.choice import CHOOSE
 
@@ -80,7 +81,7 @@ def _rewritten(
 
 def _place(tree: Function) -> None:
     """Give the new nodes the line of the function."""
-    for node in ast.walk(tree):
+    for node in every_node(tree):
         if isinstance(node, ast.expr | ast.stmt) and not hasattr(node, "lineno"):
             node.lineno, node.col_offset = tree.lineno, 0
             node.end_lineno, node.end_col_offset = tree.lineno, 0

@@ -47,12 +47,15 @@ SIFTED = 4  # launches at least in which changes are tried together
 MOST_WATCHED = 6  # changes that are tried by themselves
 AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 7  # from what was written and suspected, that a change may be
-STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
-MOST_STEPS = 60_000  # of all launches of changes together
+STEPS_OF_TYPING = 12  # what it costs to type one change, in steps of the machine
+MOST_STEPS = 75_000  # of all launches of changes together
 MOST_AT_ONCE = 30_000  # of them in one launch
+MOST_OF_LOOPS = 15_000  # the same, of changes that may turn loops longer: it lasts as the longest
+LANES_PER_STEP = 1 << 15  # most values are the same in all copies, and worked out once
 STEPS_OF_PAIRS = 15_000  # of those, where no single change helps
+LONGER, LEAST_STEPS = 2, 500  # a launch may be with a change, before others are tried
 MORE_TURNS = 64  # of all loops together, than without a change
-KEPT = 1 / 4  # of them, for the launches in which right changes must be right as well
+KEPT = 1 / 8  # of them, for the launches in which right changes must be right as well
 MOST_BYTES = 1 << 30
 ABOUT_AS_NEAR = 1  # a change that lies this much farther may be meant as well
 ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
@@ -239,20 +242,37 @@ class Search:
             alike[edit.kind, edit.line] += 1
         return sorted(rank, key=lambda edit: rank[edit])
 
-    def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[tuple[Edit, set[str]]]:
+    def cheapest_first(
+        self, edits: list[Edit], exact: Trial | None
+    ) -> Iterator[tuple[Edit, set[str]]]:
         """The changes that break no requirement of the exercise, each with those still missed: no
         cheap ways out. Those with which less memory traffic is asked for come first: nobody means
-        to walk down a column, or to have work done twice."""
+        to walk down a column, or to have work done twice. Those with which a launch takes much
+        longer are measured only if no other will do."""
         if not edits or exact is None:
-            return [(edit, set()) for edit in edits]
-        refused = self.cost_codes(self.launcher, exact)
+            yield from ((edit, set()) for edit in edits)
+            return
+        most = LONGER * exact.profile.steps + LEAST_STEPS
+        long: list[Edit] = []
+        yield from self.measured(edits, exact, most, long)
+        yield from self.measured(long, exact, BUDGET.steps, [])
+
+    def measured(
+        self, edits: list[Edit], exact: Trial, most: int, long: list[Edit]
+    ) -> list[tuple[Edit, set[str]]]:
+        """Those changes that are done after so many steps; the others are added to `long`."""
+        refused = self.cost_codes(self.launcher, exact) if edits else set()
         traffic: dict[Edit, tuple[int, int]] = {}
         missed: dict[Edit, set[str]] = {}
         for edit in edits:
             changed = self.launcher.with_kernel(edit.applied(self.kernel))
+            changed.most_steps = most
             try:
                 trial = changed.run(exact.case)
             except KernelRejected:  # by itself it has another type than among others
+                continue
+            if trial.runs_out:
+                long.append(edit)
                 continue
             missed[edit] = self.cost_codes(changed, trial)
             if missed[edit] <= refused:
@@ -367,6 +387,7 @@ class Search:
         if not edits or self.steps <= 0:
             return []
         case, outcome = trial.case, trial.outcome
+        most = min(self.steps, MOST_OF_LOOPS if edits[0].is_of_a_loop else MOST_AT_ONCE)
         launch = self.launcher.launch(case)
         arguments = self.arguments(trial, len(edits))
         options = EmulationOptions(
@@ -374,7 +395,7 @@ class Search:
             seed=self.launcher.seed,
             counters=False,
             races=False,
-            budget=Budget(min(self.steps, MOST_AT_ONCE), MOST_BYTES, printed_lines=0),
+            budget=Budget(most, MOST_BYTES, printed_lines=0, lanes_per_step=LANES_PER_STEP),
         )
         variants = [edit.parts for edit in edits]
         along = 0 if case.along is None else case.shape[case.along]  # a mended loop may go
@@ -387,7 +408,7 @@ class Search:
             notes = OutsideNotes(len(edits))
             self.steps -= run_unwatched(typing, arguments, shape, options, (notes,), only)
         except BudgetExceeded:
-            self.steps -= min(self.steps, MOST_AT_ONCE)
+            self.steps -= most
             return []
         except KernelRejected as rejected:
             parts = _without_refused(edits, rejected)

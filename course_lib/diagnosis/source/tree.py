@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, overload
 
+from course_lib.emulator.language.kernel import every_node
+
 # Functions that access arrays several elements at a time: where each array stands among the
 # arguments, with its index behind it, and whether it is written.
 WIDE_ACCESSES: Mapping[str, tuple[tuple[int, bool], ...]] = {
@@ -126,12 +128,12 @@ def nodes_in(tree: ast.AST, one: type[Node], /) -> list[Node]: ...
 def nodes_in(tree: ast.AST, one: type[Node], two: type[Other], /) -> list[Node | Other]: ...
 def nodes_in(tree: ast.AST, *kinds: type[ast.AST]) -> list[Any]:
     """The nodes of one kind, or of two, in a piece of the tree, the outer ones first."""
-    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    return [node for node in every_node(tree) if isinstance(node, kinds)]
 
 
 def has(tree: ast.AST, *kinds: type[ast.AST]) -> bool:
     """Is there a node of one of these kinds in a piece of the tree?"""
-    return any(isinstance(node, kinds) for node in ast.walk(tree))
+    return any(isinstance(node, kinds) for node in every_node(tree))
 
 
 def target_of(statement: Assignment) -> ast.expr:

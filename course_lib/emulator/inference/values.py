@@ -36,7 +36,7 @@ from course_lib.emulator.inference.unknown_names import (
 )
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
-from course_lib.emulator.language.kernel import Kernel, names_with
+from course_lib.emulator.language.kernel import Kernel, every_node, names_with
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.emulator.language.operators import COMPARE_OR_IS
 from course_lib.wording.sentences import say
@@ -130,7 +130,7 @@ class ValueTyper(Typer):
         return Typed(self.expression(node.value, env).type)
 
     def with_walrus(self, node: ast.expr, env: Environment) -> Environment:
-        for part in ast.walk(node):
+        for part in every_node(node):
             if isinstance(part, ast.NamedExpr):
                 kind = self.typing.types[part]
                 env = {**env, part.target.id: Variable(Typed(kind))}

@@ -21,7 +21,7 @@ from course_lib.emulator.language.intrinsics import (
     Intrinsic,
     WaitFunction,
 )
-from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.kernel import Kernel, every_node
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Typing:
         """Are there atomic operations in it whose results it looks at, and no other writes?"""
         asks = False
         for function, tree in self.with_called(part):
-            for node in ast.walk(tree):
+            for node in every_node(tree):
                 if isinstance(node, ast.Subscript | ast.Attribute):
                     if isinstance(node.ctx, ast.Store):
                         return False
@@ -172,7 +172,7 @@ class Typing:
         return any(
             node in function.spins or isinstance(function.calls.get(node), Beside | WaitFunction)  # type: ignore[call-overload]
             for function, tree in self.with_called(part)
-            for node in ast.walk(tree)
+            for node in every_node(tree)
         )
 
     def with_called(self, part: ast.AST) -> Iterator[tuple[Typing, ast.AST]]:
@@ -181,7 +181,7 @@ class Typing:
         while left:
             function, tree = left.pop()
             yield function, tree
-            calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+            calls = [node for node in every_node(tree) if isinstance(node, ast.Call)]
             targets = {function.calls.get(call) for call in calls}
             called = {target for target in targets if isinstance(target, Typing)} - seen
             seen |= called

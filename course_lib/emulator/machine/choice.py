@@ -27,6 +27,7 @@ from course_lib.emulator.machine.machine import Machine, Prepare, Prepared
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape
 
 CHOOSE = "course_lib.emulator.choose"  # what its name stands for in a kernel's namespace
+STEPS = 2  # what a choice costs, beside three for four alternatives
 
 
 class Alternatives(Intrinsic):
@@ -57,16 +58,18 @@ def chooser(typing: Typing, node: ast.Call, prepare: Prepare) -> Prepared:
     numbers = [number.value for number in node.args[1::2]]  # type: ignore[attr-defined]
     others = [_evaluation(other, prepare(typing, other)) for other in node.args[2::2]]
     on_top = [_on_top(typing, node, other, prepare) for other in node.args[2::2]]
+    is_harmless = isinstance(node.args[0], ast.Name | ast.Constant)
 
     def run(machine: Machine) -> Any:
         first, count = machine.space.first_block[0], machine.space.blocks[0]
         entered = machine.active
-        runs = _running(entered, count)
+        runs = entered.in_blocks_of_z
         here = [
             (number - first, other, more)
             for number, other, more in zip(numbers, others, on_top, strict=True)
             if 0 <= number - first < count and runs[number - first]
         ]
+        machine.steps.spend(STEPS + 3 * len(here) // 4, node.lineno)
         if not here:
             return machine.convert(usual(machine), dtype)
         chosen = [
@@ -75,7 +78,7 @@ def chooser(typing: Typing, node: ast.Call, prepare: Prepare) -> Prepared:
             if more is None
         ]
         # Nor do those blocks load what they do not choose.
-        if chosen:
+        if chosen and not is_harmless:
             machine.active = entered.where(~_only([place for place, _ in chosen], count))
         value = machine.convert(usual(machine), dtype)
         machine.active = entered
@@ -157,14 +160,6 @@ def _reads_memory(node: ast.AST) -> bool:
         or (isinstance(part, ast.Subscript) and not isinstance(part.value, ast.Attribute))
         for part in ast.walk(node)
     )
-
-
-def _running(active: Mask, count: int) -> np.ndarray:
-    """In which z of the blocks a lane is active."""
-    if active.array is None:
-        return np.ones(count, bool)
-    rows = np.asarray(active.array.any(axis=(1, 2, 3, 4, 5)))
-    return np.broadcast_to(rows, count)
 
 
 def _alone(machine: Machine, place: int, evaluate: Prepared) -> Value:

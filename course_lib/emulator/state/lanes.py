@@ -211,6 +211,12 @@ class Mask:
         )
         return result
 
+    @cached_property
+    def in_blocks_of_z(self) -> np.ndarray:
+        """In which z of the blocks a lane is active."""
+        array = np.ones((1,) * 6, bool) if self.array is None else self.array
+        return np.broadcast_to(array.any(axis=(1, 2, 3, 4, 5)), self.space.blocks[0])
+
     @property
     def empty(self) -> bool:
         """Whether no lane is active."""
