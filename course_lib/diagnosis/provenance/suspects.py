@@ -119,7 +119,7 @@ class Suspects(TextPlaces):
                 yield from self._loops(loads)
                 yield from self._accesses(loads, fact)
                 yield from self._definitions(loads)
-            case "independent" if fact.is_of_nothing or self._are_never_reached(loads):
+            case "independent" if fact.is_of_nothing or self._is_all_the_same():
                 yield from self._helpful_tests()
                 if self.found.wrong.all():
                     yield from lines_of([*self._resets(in_loops=True), *self._sums])
@@ -141,10 +141,9 @@ class Suspects(TextPlaces):
                 yield from self._accesses(loads, fact)
                 yield from lines_of([*self._sums, *stores])
 
-    def _are_never_reached(self, loads: Iterable[ast.expr]) -> bool:
-        """Does no thread of this launch come to a line that loads there?"""
-        reached = self.found.launcher.trail(self.found.case).lines
-        return not any(load.lineno in reached for load in loads)
+    def _is_all_the_same(self) -> bool:
+        """Does the same come out if all inputs are 0? Then nothing of them takes part."""
+        return bool((self.found.got == self.found.got_zero).all())
 
     def _loads(self, fact: Fact) -> list[ast.expr]:
         """Of the arrays of a fact, and of those that they are staged in: the last on the way
