@@ -94,7 +94,7 @@ SAYS = {
         "Take a small case. By what factor is this value off?",
     ),
     "remainder": (
-        "use only what remains of {text} after a division",
+        "use only the remainder of {text} after a division",
         "How many different values should {text} have here?",
     ),
     "block": (
@@ -152,7 +152,7 @@ SAYS = {
     "exchange": ("swap two parts of {text}", "Which of the two parts do you need in each place?"),
     "indices": ("swap the two indices of {text}", "Which index is the row?"),
     "part moved": (
-        "add a part of one index of {text} to the other one",
+        "move a part of one index of {text} to the other one",
         "Which of the two indices should change from one number to the next?",
     ),
     "targets": ("swap the two names in {text}", "Which of the two values comes first?"),
