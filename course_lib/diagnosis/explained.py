@@ -216,20 +216,26 @@ class CauseSearch:
         return {line: rank for rank, line in enumerate(lines)}
 
     def known_lines(self, seen: Finding) -> list[int]:
-        """The line of what was seen; before it, where an array is left, the tests around."""
+        """The line of what was seen; before it, where an array is left, the tests around, and
+        where a cell is empty, the stores that should fill it, with theirs."""
         source, lines = self.launcher.source, []
-        for access in self.accesses_of(seen) if seen.code in OUTSIDE else ():
+        is_empty = seen.code == UNFILLED
+        for access in self.accesses_of(seen) if is_empty or seen.code in OUTSIDE else ():
+            lines += [access.lineno] if is_empty else []
             for test, line in source.conditions(access):
                 lines += source.lines_of_test(test, line)[::-1]
         return [*lines, seen.line or 0]
 
-    def accesses_of(self, seen: Finding) -> list[ast.AST]:
-        """Where an access that leaves an array stands in the text; else the statement there."""
-        source, is_written = self.launcher.source, seen.code == "out-of-bounds-write"
-        accesses = source.accesses(array_of(seen.cell), is_written)
-        there: list[ast.AST] = [access for access in accesses if access.lineno == seen.line]
+    def accesses_of(self, seen: Finding) -> list[ast.expr | ast.stmt]:
+        """Where an access that leaves an array stands in the text, else the statement there; the
+        stores of an array with an empty cell."""
+        source, array = self.launcher.source, array_of(seen.cell)
+        accesses = source.accesses(array, seen.code in ("out-of-bounds-write", UNFILLED))
+        if seen.code == UNFILLED:
+            return [*accesses]
         statement = source.at_line(seen.line or 0)
-        return there or ([statement] if statement else [])
+        there = [access for access in accesses if access.lineno == seen.line]
+        return [*there] or ([statement] if statement else [])
 
     @cached_property
     def telling(self) -> Fact | None:

@@ -68,6 +68,10 @@ def _of_node(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
 
 @_of_node.register
 def _of_name(node: ast.Name, function: Ingredients, path: Path) -> Iterator[Change]:
+    made = function.made(node)
+    if function.kind_of(node) == T.BOOL and isinstance(made, ast.Assign):
+        for part in made.value.values if isinstance(made.value, ast.BoolOp) else ():
+            yield "clause left out", 2, part  # of what the name stands for
     if function.is_whole(node):
         for other in function.whole_at(path):
             if other != node.id:
@@ -244,14 +248,14 @@ def _parts_scaled(node: ast.expr, function: Ingredients, path: Path) -> Iterator
     """One side of a sum times the side of a tile; or what is left of it, or of an argument, where
     it is divided by that."""
     parts: list[tuple[str, int | None]] = []
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.BitXor):
         parts = [("left", None), ("right", None)] if function.is_whole(node) else []
     if isinstance(node, ast.Call) and not isinstance(function.kind_of(node), T.RangeType):
         parts = [("args", number) for number in range(len(node.args))]
     for place, side in product(parts, function.sides):
         part = function.at[(*path, place)]
         if isinstance(part, ast.Name) and function.is_whole(part):
-            if isinstance(node, ast.BinOp):
+            if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.BitXor):
                 yield function.value("factor", 2, (*path, place), f"{part.id} * {side}")
             yield function.value("remainder", 3, (*path, place), f"{part.id} % {side}")
 

@@ -38,6 +38,7 @@ from course_lib.emulator.budget import BudgetExceeded, EmulationOptions, LaunchS
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.launch import OutsideNotes, run_unwatched, typing_for
 from course_lib.problems.inputs import as_held
+from course_lib.wording.sentences import Line
 
 MOST_LANES = 30_000  # of one launch
 MOST_CHANGES = 400  # in one launch
@@ -158,7 +159,8 @@ class Search:
         """
         source = self.launcher.source
         call = source.own_arrays().get(array)
-        for tree in source.functions:
+        own = call is not None and call.lineno < Line.FIRST_AROUND
+        for tree in source.functions if own else ():
             for node, path in walk(tree):
                 if node is call and call.args:
                     new: dict[Path, ast.expr] = {(*path, ("args", 0)): _doubled(call.args[0])}

@@ -272,11 +272,22 @@ def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edi
     takes = any(T.is_float(function.kind_of(node.left)) for node in compares)  # the larger one
     cost = 2 if takes else 1
     yield function.statement("guard left out", cost, path, StatementEdit(instead=tuple(body)))
-    if not statement.orelse and isinstance(first, ast.Assign):
-        target = copy_of(first.targets[0])
-        zero = ast.Assign([target], ast.Constant(0), lineno=first.lineno)
-        new = ast.If(statement.test, body, [zero])
+    if statement.orelse:
+        return
+    if isinstance(first, ast.Assign):
+        made = function.made(first.targets[0])
+        usual = made.value if isinstance(made, ast.Assign) and made is not first else None
+        zero = ast.Assign(
+            [copy_of(first.targets[0])], usual or ast.Constant(0), lineno=first.lineno
+        )
+        new: ast.stmt = ast.If(statement.test, body, [zero])
         yield function.statement("else missing", 2, path, StatementEdit(instead=(new,)))
+    match statement.test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[end]):
+            threads = " * ".join(f"{function.cuda}.blockDim.{axis}" for axis in "xyz")
+            turns = expression(f"range({name}, {ast.unparse(end)}, {threads})")
+            new = ast.For(ast.Name(name, ast.Store()), turns, body, [], lineno=statement.lineno)
+            yield function.statement("only once", 2, path, StatementEdit(instead=(new,)))
 
 
 def _guarded_store(function: Ingredients, statement: ast.stmt, path: Path) -> Iterator[Edit]:

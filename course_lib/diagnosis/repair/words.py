@@ -130,6 +130,10 @@ SAYS = {
         "remove the test around this statement",
         "Which threads have to execute this?",
     ),
+    "only once": (
+        "let each thread do more than one turn of {text}",
+        "How many turns are needed, and how many threads are there?",
+    ),
     "else missing": (
         "store a value in the cells of the threads that fail this test",
         "What do the cells hold where the test fails?",
