@@ -83,6 +83,14 @@ WRONG: list[tuple[str, str, str, str, int]] = [
     ("saxpy", "+ y", "- y", "wrong-formula", 8),
     ("row_sums", "float32(0)", "0.0", "float64-arithmetic", 8),
     ("row_sums", "A[i, k]", "A[k, i]", "wrong-index", 10),
+    (
+        "row_sums",
+        "            total",
+        "            if A[i, k] == 0:\n                break\n            total",
+        "wrong-loop-bound",
+        10,
+    ),
+    ("saxpy", "a * x[i]", "float32(1 // 2) * a * x[i] * float32(2)", "wrong-formula", 8),
 ]
 
 
@@ -177,6 +185,15 @@ def test_a_sum_of_equal_terms_may_drift(seed: int) -> None:
         "        y[i] = total\n"
     ), seed=seed)  # fmt: skip
     assert report.passed, report
+
+
+def test_a_loop_that_ends_too_soon_may_only_leave_out_a_turn() -> None:
+    positive = replace(ROW_SUMS, reference=lambda A: np.maximum(A, 0).sum(axis=1))
+    skips = "            if A[i, k] < 0:\n                break\n            total"
+    report = examine_source(positive, SUM.replace("            total", skips))
+    error = report.errors[0]
+    assert (error.code, error.line) == ("wrong-loop-bound", 11), str(report)
+    assert "leave out this turn alone" in error.message
 
 
 Array = np.ndarray

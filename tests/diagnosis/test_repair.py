@@ -120,6 +120,14 @@ def test_changes_tried_together_do_what_each_does_alone(exercise: str, text: str
     assert compared > 20
 
 
+def test_what_counts_along_the_grid_is_tried_within_the_block() -> None:
+    grid_wide = "range(cuda.grid(1), K, cuda.gridsize(1))"
+    launcher, trials = launched("matmul_naive", NAIVE.replace("range(K)", grid_wide))
+    edits = Search(launcher, trials).edits(trials[0])
+    texts = [[ast.unparse(new) for new in edit.values.values()] for edit in edits]
+    assert ["cuda.threadIdx.x", "cuda.blockDim.x"] in texts
+
+
 @pytest.mark.slow
 def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> None:
     text = TILED.replace("        else:\n            sB[ty, tx] = 0\n", "")

@@ -118,14 +118,15 @@ def facts_of(found: Experiment) -> list[Fact]:
     """What is wrong, the plainest first."""
     output = (found.launcher.names[-1],)
     facts = [*_of_whole_elements(found, output)]
-    moved = _moved(found, output)
+    is_count = is_a_count(found.expected, found.inputs)
+    moved = None if is_count else _moved(found, output)  # small numbers may be the same by chance
     if moved:
         facts.append(moved)
     else:
         facts += [*_from_before(found, output), *_starts(found, output)]
         tables = [table for table in found.tables if table.is_clear]
         of_arrays = [fact for table in tables for fact in _of_array(found, table)]
-        if is_a_count(found.expected, found.inputs):  # a number that is another may be in its bin
+        if is_count:  # a number that is another may be in its bin
             of_arrays = [fact for fact in of_arrays if fact.kind in OF_COUNTS]
         if tables == found.tables:
             facts += _joined(_aliases(tables, of_arrays))

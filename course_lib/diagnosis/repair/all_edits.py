@@ -11,6 +11,7 @@ from itertools import pairwise, product
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.expressions import (
     COMPARISONS,
+    OF_THE_GRID,
     compared_by,
     of_expressions,
     of_plain_expressions,
@@ -29,7 +30,7 @@ from course_lib.diagnosis.repair.statements import (
     registers_exchanged,
     targets_exchanged,
 )
-from course_lib.diagnosis.source.tree import Path, names_bound, names_read
+from course_lib.diagnosis.source.tree import Path, last_name, names_bound, names_read
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
 
@@ -52,6 +53,19 @@ def on_both_axes(function: Ingredients) -> Iterator[Edit]:
                 there: expression(second.format(ast.unparse(two))),
             }
             yield function.values(kind, 3, new)
+
+
+def within_the_block(function: Ingredients) -> Iterator[Edit]:
+    """All calls that count along the grid, as in `range(cuda.grid(1), n, cuda.gridsize(1))`, by
+    what counts within a block."""
+    new = {
+        path: expression(f"{function.cuda}.{OF_THE_GRID[last_name(node.func)]}.x")
+        for node, path in function.nodes
+        if isinstance(node, ast.Call) and last_name(node.func) in OF_THE_GRID
+        if function.is_whole(node) and function.cuda
+    }
+    if len(new) > 1:
+        yield function.values("register", 2, new)
 
 
 def both_indices_off(function: Ingredients) -> Iterator[Edit]:
@@ -208,6 +222,7 @@ def edits_of(
         *of_statements(function),
         *registers_exchanged(function, [()], 2),
         *on_both_axes(function),
+        *within_the_block(function),
         *both_indices_off(function),
         *parts_moved(function),
         *split_the_other_way(function),

@@ -44,6 +44,7 @@ OF_KIND = {
     "array": FORMULA,
     "larger or smaller": FORMULA,
     "else missing": MASK,
+    "ends the loop": LOOP,
     "narrow type": "index-overflow",
     "field": "hardcoded-answer",
     "padding": MASK,

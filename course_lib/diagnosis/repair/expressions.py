@@ -22,6 +22,8 @@ from course_lib.emulator.language import types as T
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
 SHUFFLES = ("shfl_xor_sync", "shfl_down_sync", "shfl_up_sync")  # get a lane and a distance
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+# What counts along the whole grid, and what counts the same within a block.
+OF_THE_GRID = {"grid": "threadIdx", "gridsize": "blockDim"}
 ROUNDED = ("int", "round", "math.floor", "math.ceil")
 Change = tuple[str, int, str | ast.expr]
 Rule = Callable[[ast.expr, Ingredients, Path], Iterator[Change]]
@@ -196,6 +198,8 @@ def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Chan
         if other != last_name(node.func):
             new = ast.Call(expression(f"{function.cuda}.{other}"), node.args, node.keywords)
             yield "shuffle", 1, new
+    if last_name(node.func) in OF_THE_GRID and function.is_whole(node) and function.cuda:
+        yield "register", 2, f"{function.cuda}.{OF_THE_GRID[last_name(node.func)]}.x"
     for only in node.args if len(node.args) == 2 and last_name(node.func) in ("min", "max") else ():
         yield "call left out", 2, only
     if len(node.args) == 1 and path[-1][0] != "func":
@@ -220,7 +224,8 @@ def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator
     for other in OPERATORS:
         if not isinstance(op, other):
             yield "operator", 2, ast.BinOp(left, other(), right)
-    if isinstance(op, ast.FloorDiv) and function.more:  # whose numbers need not be whole
+    is_cast = T.is_float(function.kind_of(function.at[path[:-1]]))
+    if isinstance(op, ast.FloorDiv) and (function.more or is_cast):  # it need not be whole
         yield "operator", 2, ast.BinOp(left, ast.Div(), right)
     if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
         yield "turned", 1, ast.BinOp(right, op, left)

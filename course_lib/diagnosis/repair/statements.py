@@ -266,6 +266,16 @@ def _of_addition(statement: ast.AugAssign, function: Ingredients, path: Path) ->
 
 
 @_of_statement.register
+def _of_break(statement: ast.Break, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """`continue` for `break`, where a loop counts by itself."""
+    loops = [function.at[path[:length]] for length in range(1, len(path))]
+    around = [loop for loop in loops if isinstance(loop, ast.For | ast.While)]
+    if around and isinstance(around[-1], ast.For):
+        change = StatementEdit(instead=(ast.Continue(),))
+        yield function.statement("ends the loop", 1, path, change)
+
+
+@_of_statement.register
 def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edit]:
     body, first = statement.body, statement.body[0]
     compares = (node for node in ast.walk(statement.test) if isinstance(node, ast.Compare))

@@ -130,6 +130,10 @@ SAYS = {
         "remove the test around this statement",
         "Which threads have to execute this?",
     ),
+    "ends the loop": (
+        "leave out this turn alone instead of all that are left",
+        "Which turns of the loop come after this one, and what happens to them?",
+    ),
     "only once": (
         "let each thread do more than one turn of {text}",
         "How many turns are needed, and how many threads are there?",
