@@ -300,7 +300,7 @@ class CauseSearch:
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != "not finite" and not plain:
-            message = self.sentence_of(fact)[0]
+            message, has_values = self.sentence_of(fact)[0], self.is_of_another_launch
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
@@ -336,7 +336,8 @@ class CauseSearch:
             part = where(gaps, self.launcher.problem.geometry(self.launcher.tile))
             several = tell.says("unwritten part", seen=message, where=part)
             message = several if gaps.sum() > 1 else message
-        return self.with_launch(finding(code, message, fact.lines[0], hint, "error"))
+        found = finding(code, message, fact.lines[0], hint, "error")
+        return self.with_launch(found, has_values=self.is_of_another_launch)
 
     def unexplained(self) -> Finding:
         """Wrong numbers of which only a part is known."""
@@ -357,10 +358,15 @@ class CauseSearch:
             message = tell.says("seen on", seen=message, launch=launch)
         return message, hint
 
+    @property
+    def is_of_another_launch(self) -> bool:
+        """Are facts not those of the exact launch, whose numbers are told?"""
+        return self.experiment is not None and not self.experiment.case.exact
+
     def with_launch(self, found: Finding, has_values: bool = False) -> Finding:
         """With the launch that shows it, for whoever grades, and one element that is wrong.
 
-        `has_values`: it names one already.
+        `has_values`: it names one already, or another launch.
         """
         if self.exact is None:
             return found

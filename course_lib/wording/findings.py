@@ -86,7 +86,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "barrier-divergence",
-        "not every thread gets past the barrier",
+        "a barrier is used in a wrong way",
         "All threads of a block must reach the same cuda.syncthreads(), and a thread that waits at "
         "an mbarrier needs all of its arrivals and bytes.",
         "error",
@@ -154,7 +154,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "wrong-loop-bound",
-        "the loop is too short or too long",
+        "the loop does not make the right steps",
         "The loop leaves out terms of the sum, or adds some that do not belong to it.",
         "error",
     ),
@@ -167,7 +167,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "integer-arithmetic",
-        "integer arithmetic where fractions are needed",
+        "a fraction is lost or rounded in a wrong way",
         "Integers drop the fraction.",
         "error",
     ),

@@ -31,7 +31,7 @@ def test_a_failed_report_names_line_cause_and_next_step() -> None:
     text = str(Report("matmul_tiled", (error(),), (), 0, 10))  # type: ignore[arg-type]
     assert text.splitlines() == [
         "matmul_tiled: not yet (0 of 10 points)",
-        "Line 12: the loop is too short or too long [wrong-loop-bound]",
+        "Line 12: the loop does not make the right steps [wrong-loop-bound]",
         "  Right except the last 5 steps of k: the partial tile is left out.",
         "  Hint: How many tiles does the loop visit when K = 37?",
     ]

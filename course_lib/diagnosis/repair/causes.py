@@ -83,8 +83,8 @@ def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
     if edit.kind in ("else missing", "+= for =") and seen == "uninitialised-read":
         return seen
-    if edit.kind in ("order", "too late") and seen == LOOP:
-        return FORMULA  # the loop runs as often as before
+    if edit.kind in ("order", "too late") and seen in (LOOP, INDEX):
+        return FORMULA  # the loops and the indices are the same as before
     if edit.kind == "mask":
         return seen if seen in OUTSIDE else TEST
     if edit.kind in ("guard missing", "array too small") and seen in OUTSIDE:
