@@ -12,6 +12,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis import sizes
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
+from course_lib.diagnosis.report import Report
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.problems.problem import long_cases
@@ -162,7 +163,7 @@ def test_one_product_of_thousands_counts(limit: int) -> None:
     assert [(each.code, each.severity) for each in report.findings] == [(LOOP, "error")]
 
 
-def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[int, ...]]]:
+def examined(text: str) -> tuple[Report, list[tuple[int, ...]]]:
     """The report, and the shapes of the launches beyond a limit."""
     shapes = []
     run = Launcher.run
