@@ -288,7 +288,7 @@ class CauseSearch:
     def by_a_change(self, edit: Edit) -> Finding:
         """Where one change makes the answer right, with the idea or the fact that points there."""
         says, hint = said_of(edit)
-        seen, message, has_values = self.seen, self.seen.message, False
+        seen, message, has_values, of_facts = self.seen, self.seen.message, False, False
         hint = seen.hint if is_misaligned(seen) else hint  # type: ignore[assignment]
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
@@ -300,7 +300,7 @@ class CauseSearch:
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != "not finite" and not plain:
-            message, has_values = self.sentence_of(fact)[0], self.is_of_another_launch
+            message, of_facts = self.sentence_of(fact)[0], True
         elif lost:  # perhaps in another launch than that whose numbers are told
             message, has_values = lost.message, True
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
@@ -311,7 +311,7 @@ class CauseSearch:
         code = (idea and self.known and code not in OF_A_PLACE and self.known[0].code) or code
         code = lost.code if lost and code == "wrong-formula" else code
         found = finding(code, told, edit.line, hint, "error")
-        return self.with_launch(found, has_values=has_values)
+        return self.with_launch(found, has_values=has_values, of_facts=of_facts)
 
     def fits(self, edit: Edit, code: str) -> bool:
         """Is what is known of the numbers the cause? Others can give the same ones: a change at
@@ -337,7 +337,7 @@ class CauseSearch:
             several = tell.says("unwritten part", seen=message, where=part)
             message = several if gaps.sum() > 1 else message
         found = finding(code, message, fact.lines[0], hint, "error")
-        return self.with_launch(found, has_values=self.is_of_another_launch)
+        return self.with_launch(found, of_facts=True)
 
     def unexplained(self) -> Finding:
         """Wrong numbers of which only a part is known."""
@@ -358,21 +358,19 @@ class CauseSearch:
             message = tell.says("seen on", seen=message, launch=launch)
         return message, hint
 
-    @property
-    def is_of_another_launch(self) -> bool:
-        """Are facts not those of the exact launch, whose numbers are told?"""
-        return self.experiment is not None and not self.experiment.case.exact
-
-    def with_launch(self, found: Finding, has_values: bool = False) -> Finding:
+    def with_launch(
+        self, found: Finding, has_values: bool = False, of_facts: bool = False
+    ) -> Finding:
         """With the launch that shows it, for whoever grades, and one element that is wrong.
 
-        `has_values`: it names one already, or another launch.
+        `has_values`: it names one already; `of_facts`: it tells of the launch that those are of.
         """
         if self.exact is None:
             return found
         told = self.launcher.seen_in(self.exact, found, is_told=False)
         if has_values or self.seen.code != "wrong-result" or self.exact.right:
             return told
-        return replace(
-            told, message=with_values(told.message, f"{by_how_much(self.exact.outcome)}.")
-        )
+        values = f"{by_how_much(self.exact.outcome)}."
+        if of_facts and self.experiment and not self.experiment.case.exact:  # of another launch
+            values = f"On {self.launcher.launched_as(self.exact.case).label}, {values}"
+        return replace(told, message=with_values(told.message, values))

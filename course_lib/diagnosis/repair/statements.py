@@ -293,7 +293,9 @@ def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edi
         new: ast.stmt = ast.If(statement.test, body, [zero])
         yield function.statement("else missing", 2, path, StatementEdit(instead=(new,)))
     match statement.test:
-        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[end]):
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.Lt()], comparators=[end]) if (
+            function.cuda
+        ):
             threads = " * ".join(f"{function.cuda}.blockDim.{axis}" for axis in "xyz")
             turns = expression(f"range({name}, {ast.unparse(end)}, {threads})")
             new = ast.For(ast.Name(name, ast.Store()), turns, body, [], lineno=statement.lineno)
