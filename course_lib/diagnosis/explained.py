@@ -92,7 +92,7 @@ def _at_a_change(cost: Finding, edit: Edit | None) -> Finding:
     return replace(cost, message=message, line=edit.line)
 
 
-def writes_outside(trial: Trial) -> bool:
+def _writes_outside(trial: Trial) -> bool:
     """Does a thread write where no array is? What it meant to write is missing by chance."""
     return any(error.code == "out-of-bounds-write" for error in trial.errors)
 
@@ -260,7 +260,7 @@ class CauseSearch:
             return None
         wrong = [t for t in self.trials if not t.right and t.case.is_counted]
         looked_at = [self.exact, *sorted(wrong, key=lambda trial: trial.telling)[:MOST_LOOKED_AT]]
-        looked_at = [trial for trial in looked_at if not writes_outside(trial)]
+        looked_at = [trial for trial in looked_at if not _writes_outside(trial)]
         ideas = ideas_of(self.launcher.exercise, self.launcher.problem)
         clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
         clean += [trial.outcome for trial in self.trials if trial.right and trial is not self.exact]

@@ -70,9 +70,9 @@ def _of_node(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Chan
 
 @_of_node.register
 def _of_name(node: ast.Name, function: Ingredients, path: Path) -> Iterator[Change]:
-    made = function.made(node)
-    if function.kind_of(node) == T.BOOL and isinstance(made, ast.Assign):
-        for part in made.value.values if isinstance(made.value, ast.BoolOp) else ():
+    if function.kind_of(node) == T.BOOL:
+        test = function.first_value(node)
+        for part in test.values if isinstance(test, ast.BoolOp) else ():
             yield "clause left out", 2, part  # of what the name stands for
     if function.is_whole(node):
         for other in function.whole_at(path):

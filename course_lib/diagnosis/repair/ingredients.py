@@ -18,6 +18,7 @@ from course_lib.diagnosis.source.tree import (
     names_bound,
     names_read,
     nodes_in,
+    part_of,
     walk,
     wide_accesses,
 )
@@ -228,15 +229,22 @@ class Ingredients:
             if isinstance(part.value, ast.Name) and part.value.id in self.arrays
             for index in indices_of(part)
             if self.is_whole(index) and not isinstance(index, ast.Constant)
-            if any(isinstance(op, ast.Sub) for op in ast.walk(self.made(index)))
+            if any(isinstance(op, ast.Sub) for op in ast.walk(self.first_value(index) or index))
         }
         return sorted(found)
 
-    def made(self, index: ast.expr) -> ast.AST:
-        """Where a variable gets its value; another expression as it is."""
-        name = index.id if isinstance(index, ast.Name) else None
-        made = (node for node, _ in self.nodes if isinstance(node, ast.Assign))
-        return next((node for node in made if name in names_bound(node)), index)
+    def first_value(self, node: ast.AST) -> ast.expr | None:
+        """What a variable is set to first; None of other expressions, and of parameters."""
+        return self._first_values.get(node.id) if isinstance(node, ast.Name) else None
+
+    @cached_property
+    def _first_values(self) -> dict[str, ast.expr | None]:
+        found: dict[str, ast.expr | None] = {}
+        for node, _ in self.nodes:
+            if isinstance(node, ast.Assign):
+                for name in names_bound(node):
+                    found.setdefault(name, part_of(node, name))
+        return found
 
     # --- changes --------------------------------------------------------------------------------
 

@@ -285,11 +285,9 @@ def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edi
     if statement.orelse:
         return
     if isinstance(first, ast.Assign):
-        made = function.made(first.targets[0])
-        usual = made.value if isinstance(made, ast.Assign) and made is not first else None
-        zero = ast.Assign(
-            [copy_of(first.targets[0])], usual or ast.Constant(0), lineno=first.lineno
-        )
+        target, usual = first.targets[0], function.first_value(first.targets[0])
+        value = ast.Constant(0) if usual in (None, first.value) else usual
+        zero = ast.Assign([copy_of(target)], value, lineno=first.lineno)
         new: ast.stmt = ast.If(statement.test, body, [zero])
         yield function.statement("else missing", 2, path, StatementEdit(instead=(new,)))
     match statement.test:
